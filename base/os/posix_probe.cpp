@@ -58,12 +58,12 @@ Attempt try_once(const NetworkProbe& probe, const ProbePeer& peer, const std::st
   Attempt attempt{{Kind::unreachable, peer.id, address, port, "not an IPv4 address"}, {}};
   const auto target = socket_address(address, port);
   if (!target) return attempt;
-  const Connected connected = connect_socket(*target, soon(deadline, 2s));
+  const Connected connected = connect_socket(*target, earlier_of(deadline, 2s));
   attempt.answer.detail = connected.error == 0 ? "" : std::strerror(connected.error);
   if (connected.error == ECONNREFUSED) attempt.answer.kind = Kind::refused;
   if (connected.error == ETIMEDOUT) attempt.answer.kind = Kind::timed_out;
   if (connected.error != 0) return attempt;
-  const auto line = receive_line(connected.socket.get(), 4096, soon(deadline, 2s));
+  const auto line = receive_line(connected.socket.get(), 4096, earlier_of(deadline, 2s));
   attempt.answer.kind = Kind::another_host;
   attempt.answer.detail = "another program";
   if (!line || !line->starts_with(probe_greeting)) return attempt;
@@ -75,7 +75,7 @@ Attempt try_once(const NetworkProbe& probe, const ProbePeer& peer, const std::st
   if (words.size() > 1) {
     for (const std::string_view network : split(words[1], ',')) attempt.networks.emplace_back(network);
   }
-  send_text(connected.socket.get(), fmt::format("{} {}\n", probe.own_id, word), soon(deadline, 1s));
+  send_text(connected.socket.get(), fmt::format("{} {}\n", probe.own_id, word), earlier_of(deadline, 1s));
   return attempt;
 }
 
@@ -139,17 +139,17 @@ StreamRate measure_stream(const NetworkProbe& probe, const ProbePeer& peer, cons
   StreamRate rate{peer.id, address, 0};
   const auto target = socket_address(address, port);
   if (!target) return rate;
-  const Connected connected = connect_socket(*target, soon(deadline, 2s));
+  const Connected connected = connect_socket(*target, earlier_of(deadline, 2s));
   const int descriptor = connected.socket.get();
-  if (connected.error != 0 || !receive_line(descriptor, 4096, soon(deadline, 2s))) return rate;
-  if (!send_text(descriptor, probe.own_id + " stream\n", soon(deadline, 1s))) return rate;
+  if (connected.error != 0 || !receive_line(descriptor, 4096, earlier_of(deadline, 2s))) return rate;
+  if (!send_text(descriptor, probe.own_id + " stream\n", earlier_of(deadline, 1s))) return rate;
   const std::string block(256u << 10, 'x');
   const auto begun = Steady::now();
-  const Deadline enough = soon(deadline, 1s);
-  while (Steady::now() < enough && send_text(descriptor, block, soon(deadline, 2s))) {
+  const Deadline enough = earlier_of(deadline, 1s);
+  while (Steady::now() < enough && send_text(descriptor, block, earlier_of(deadline, 2s))) {
   }
   ::shutdown(descriptor, SHUT_WR);
-  const auto bytes = parse_unsigned(receive_line(descriptor, 32, soon(deadline, 3s)).value_or(""));
+  const auto bytes = parse_unsigned(receive_line(descriptor, 32, earlier_of(deadline, 3s)).value_or(""));
   const double seconds = std::chrono::duration<double>(Steady::now() - begun).count();
   if (bytes && seconds > 0) rate.megabits_per_second = static_cast<double>(*bytes) * 8e-6 / seconds;
   return rate;
@@ -190,7 +190,7 @@ class PeerProbe {
     std::vector<Attempt> attempts(ports.size());
     std::vector<std::thread> threads;
     const bool is_there = way_.get().has_value();  // no need to wait for it
-    const Deadline end = is_there ? soon(deadline_, 4s) : deadline_;
+    const Deadline end = is_there ? earlier_of(deadline_, 4s) : deadline_;
     for (std::size_t i = 0; i < ports.size(); ++i)
       threads.emplace_back([&, i] { attempts[i] = try_on(probe_, peer_, address, ports[i], end, way_); });
     for (std::thread& thread : threads) thread.join();

@@ -34,7 +34,7 @@ void swallow(int descriptor, Deadline end) {
 
 }  // namespace
 
-Deadline soon(Deadline deadline, std::chrono::milliseconds span) {
+Deadline earlier_of(Deadline deadline, std::chrono::milliseconds span) {
   return std::min(deadline, Steady::now() + span);
 }
 
@@ -88,7 +88,7 @@ void ProbeServer::take(int listener) {
 void ProbeServer::talk(int descriptor) {
   std::vector<std::string> networks;
   for (const OwnNetwork& network : probe_.networks) networks.push_back(network.address);
-  const Deadline end = soon(deadline_, 4s);
+  const Deadline end = earlier_of(deadline_, 4s);
   const std::string hello = fmt::format("{}{} {}\n", probe_greeting, probe_.own_id, join(networks, ","));
   if (!send_text(descriptor, hello, end)) return;
   const auto line = receive_line(descriptor, 512, end);

@@ -18,7 +18,7 @@ constexpr std::string_view probe_greeting = "ddlrun-probe ";
 constexpr std::string_view mtu_word = "ddlrun-mtu ";
 
 // The earlier of a deadline and a span from now.
-Deadline soon(Deadline deadline, std::chrono::milliseconds span);
+Deadline earlier_of(Deadline deadline, std::chrono::milliseconds span);
 
 class ProbeServer {
  public:

@@ -54,7 +54,7 @@ struct SubmitOptions {
 
 void print_remarks(System& system, const JobRequest& wanted) {
   if (!wanted.site.title.empty()) system.err("ddlrun: site: " + printable(wanted.site.title) + "\n");
-  for (const std::string& remark : wanted.reading.remarks) system.err("ddlrun: " + remark + "\n");
+  for (const std::string& remark : wanted.parsed.remarks) system.err("ddlrun: " + remark + "\n");
 }
 
 void print_left_out(System& system, const schedulers::Scheduler& scheduler) {
@@ -65,7 +65,7 @@ void print_left_out(System& system, const schedulers::Scheduler& scheduler) {
 }
 
 int show_submission(System& system, const JobRequest& wanted, const schedulers::Scheduler& scheduler) {
-  const schedulers::JobSpec& job = wanted.reading.job;
+  const schedulers::JobSpec& job = wanted.parsed.job;
   const PreparedJob prepared = prepare_job(system, wanted, scheduler, find_job_dir(system, job));
   system.out(prepared.script);
   // Where the log goes; a scheduler does not make directories.
@@ -77,8 +77,8 @@ int show_submission(System& system, const JobRequest& wanted, const schedulers::
 
 int run_submit(System& system, const SubmitOptions& options) {
   const JobRequest wanted = load_job_request(system, options.job);
-  if (!wanted.reading.errors.empty()) return print_errors(system, wanted);
-  const auto scheduler = schedulers::make_scheduler(wanted.reading.job.scheduler);
+  if (!wanted.parsed.errors.empty()) return print_errors(system, wanted);
+  const auto scheduler = schedulers::make_scheduler(wanted.parsed.job.scheduler);
   print_remarks(system, wanted);
   print_left_out(system, *scheduler);
   if (options.dry_run) return show_submission(system, wanted, *scheduler);

@@ -79,7 +79,7 @@ void LaunchOutput::flush() {
   write_files();
 }
 
-// A full disk must not end a job that can go on without its output.
+// A failed write to stdout (a full disk) must not end the job: it is reported once.
 void LaunchOutput::write_out() {
   if (out_.empty()) return;
   try {

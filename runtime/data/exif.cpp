@@ -12,12 +12,13 @@ namespace {
 class TiffView {
  public:
   explicit TiffView(std::span<const std::uint8_t> bytes) : bytes_(bytes) {
-    if (bytes.size() >= 2) little_ = bytes[0] == 'I' && bytes[1] == 'I';
+    if (bytes.size() >= 2) little_endian_ = bytes[0] == 'I' && bytes[1] == 'I';
   }
   std::optional<std::uint32_t> number(std::size_t at, std::size_t size) const {
     if (at > bytes_.size() || size > bytes_.size() - at) return std::nullopt;
     std::uint32_t value = 0;
-    for (std::size_t i = 0; i < size; ++i) value = (value << 8U) | bytes_[at + (little_ ? size - 1 - i : i)];
+    for (std::size_t i = 0; i < size; ++i)
+      value = (value << 8U) | bytes_[at + (little_endian_ ? size - 1 - i : i)];
     return value;
   }
   int orientation() const {
@@ -39,7 +40,7 @@ class TiffView {
 
  private:
   std::span<const std::uint8_t> bytes_;
-  bool little_ = false;
+  bool little_endian_ = false;
 };
 
 }  // namespace

@@ -101,7 +101,7 @@ class MetricsFile {
   FilePurpose use_;
   std::string pending_;
   double last_flush_ = 0.0;
-  int file_ = -1;
+  int fd_ = -1;
   bool begun_ = false;
   bool told_ = false;
   std::size_t left_out_ = 0;  // records dropped during write errors

@@ -43,20 +43,21 @@ MetricsFile::MetricsFile(const std::string& path, bool append) : MetricsFile(pat
 MetricsFile::MetricsFile(const std::string& path, FilePurpose use, bool append)
     : path_(path), use_(std::move(use)), last_flush_(metrics_now()) {
   if (path_.empty()) return;
-  file_ = open(path_.c_str(), O_WRONLY | O_CREAT | (append ? 0 : O_TRUNC) | O_APPEND | O_CLOEXEC, 0666);
-  if (file_ < 0) throw refusal("cannot be opened");
+  fd_ = open(path_.c_str(), O_WRONLY | O_CREAT | (append ? 0 : O_TRUNC) | O_APPEND | O_CLOEXEC, 0666);
+  if (fd_ < 0) throw refusal("cannot be opened");
 }
 
 MetricsFile::~MetricsFile() {
-  if (file_ < 0) return;
-  write_pending();  // a run that ends well has finished it before; one that fails has its own message
-  close(file_);
+  if (fd_ < 0) return;
+  write_pending();  // best effort: a run that ends well has called finish(), one that fails prints its own
+                    // error
+  close(fd_);
 }
 
 void MetricsFile::write(const std::string& record) { write_bytes(record + "\n"); }
 
 void MetricsFile::write_bytes(const std::string& record) {
-  if (file_ < 0) return;
+  if (fd_ < 0) return;
   if (pending_.size() > most_waiting) {
     ++left_out_;
     return;
@@ -70,7 +71,7 @@ bool MetricsFile::write_pending() {
   std::size_t done = 0;
   bool taken = true;
   while (taken && done < pending_.size()) {
-    const ssize_t count = ::write(file_, pending_.data() + done, pending_.size() - done);
+    const ssize_t count = ::write(fd_, pending_.data() + done, pending_.size() - done);
     if (count >= 0) {
       done += static_cast<std::size_t>(count);
     } else {
@@ -85,7 +86,7 @@ bool MetricsFile::write_pending() {
 }
 
 void MetricsFile::flush() {
-  if (file_ < 0) return;
+  if (fd_ < 0) return;
   if (write_pending()) {
     begun_ = true;
     return;
@@ -100,7 +101,7 @@ void MetricsFile::flush() {
 }
 
 void MetricsFile::finish() {
-  if (file_ < 0) return;
+  if (fd_ < 0) return;
   if (!write_pending()) {
     const Error why = refusal("cannot be written");
     pending_.clear();

@@ -38,7 +38,7 @@ void check_end(const JobRequest& wanted, const Dependency& dependency, const Job
 }
 
 void check_dependency(System& system, const JobRequest& wanted, const Dependency& dependency) {
-  const auto kind = wanted.reading.job.scheduler;
+  const auto kind = wanted.parsed.job.scheduler;
   JobRef job = find_jobs(system, {dependency.job}, kind).front();
   if (job.scheduler != kind) {  // another scheduler's job of the same number
     job = JobRef{};
@@ -62,7 +62,7 @@ void check_dependency(System& system, const JobRequest& wanted, const Dependency
 }  // namespace
 
 void check_dependencies(System& system, const JobRequest& wanted) {
-  for (const Dependency& dependency : wanted.reading.job.dependencies)
+  for (const Dependency& dependency : wanted.parsed.job.dependencies)
     check_dependency(system, wanted, dependency);
 }
 

@@ -149,7 +149,7 @@ JobSettings settings_of_environment(const Environment& environment, std::vector<
 void warn_of_data_variable(const Environment& environment, JobRequest& wanted) {
   const std::string value = environment.get(std::string(data_variable));
   if (value.empty() || !environment.get("DDLRUN_JOB_ID").empty() || wanted.settings.contains("data")) return;
-  wanted.reading.remarks.push_back(
+  wanted.parsed.remarks.push_back(
       fmt::format("DDLRUN_DATA is not a setting of a job: the job sets it for its program; use --data {}",
                   printable(quote_shell(value), 200)));
 }
@@ -257,14 +257,14 @@ JobRequest load_job_request(System& system, const JobOptions& options) {
   wanted.settings = lay_over_shape(std::move(wanted.settings), settings_of_site(wanted.site, errors));
   add_own(system.environment, wanted.settings);
   find_template(system.environment, wanted.site, wanted.settings);
-  wanted.reading = read_job(wanted.settings);
-  name_wildcards(system.environment, wanted.reading.job);
+  wanted.parsed = read_job(wanted.settings);
+  name_wildcards(system.environment, wanted.parsed.job);
   warn_of_data_variable(system.environment, wanted);
-  auto& all = wanted.reading.errors;
+  auto& all = wanted.parsed.errors;
   hint_at_dashes(options, all);
   const bool typed = errors.empty() && std::all_of(all.begin(), all.end(), is_typed);
   all.insert(all.begin(), errors.begin(), errors.end());
-  const JobSpec& job = wanted.reading.job;
+  const JobSpec& job = wanted.parsed.job;
   const auto breaches = check_against_site(job, wanted.site, job.workdir, wanted.settings);
   all.insert(all.end(), breaches.begin(), breaches.end());
   all = sorted_by_place(std::move(all));
@@ -278,7 +278,7 @@ JobRequest load_job_request(System& system, const JobOptions& options) {
 }
 
 int print_errors(System& system, const JobRequest& wanted) {
-  for (const Message& message : wanted.reading.errors) system.err(render_error("ddlrun", message));
+  for (const Message& message : wanted.parsed.errors) system.err(render_error("ddlrun", message));
   return exit_code(wanted.errors_kind);
 }
 

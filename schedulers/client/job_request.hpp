@@ -14,7 +14,7 @@ namespace ddlrun::schedulers {
 struct JobRequest {
   JobSettings settings;  // all layers
   templates::SiteProfile site;
-  ParsedJob reading;
+  ParsedJob parsed;
   std::string user_configuration;  // the file for all of the user's jobs; "" if there is none
   std::string template_text;       // of the user's own job script, if there is one
   // What the errors are: usage where all of them stand on the command line, else request.

@@ -47,7 +47,7 @@ Command without_variables(Command command, const std::vector<std::string>& names
 
 PreparedJob prepare_job(System& system, const JobRequest& wanted, const Scheduler& scheduler,
                         const std::string& dir) {
-  const JobSpec& job = wanted.reading.job;
+  const JobSpec& job = wanted.parsed.job;
   PreparedJob prepared;
   prepared.dir = {dir};
   prepared.script = job.script_template.empty() ? scheduler.render(job, prepared.dir, wanted.site).text()
@@ -59,7 +59,7 @@ PreparedJob prepare_job(System& system, const JobRequest& wanted, const Schedule
 }
 
 JobRef submit_job(System& system, const JobRequest& wanted, const Scheduler& scheduler) {
-  const JobSpec& job = wanted.reading.job;
+  const JobSpec& job = wanted.parsed.job;
   const std::string name = find_job_dir(system, job);
   // Renders before the directory exists: a job that cannot be rendered leaves none behind.
   PreparedJob prepared = prepare_job(system, wanted, scheduler, name);

@@ -44,13 +44,13 @@ bool has_directives(const std::string& text, const std::string& sign) {
 
 // Lines of another scheduler's are comments to this one: what they ask for would be lost.
 bool refuse_foreign_template(JobRequest& wanted, const std::string& file) {
-  const JobSpec& job = wanted.reading.job;
+  const JobSpec& job = wanted.parsed.job;
   if (job.scheduler == SchedulerKind::local) return false;
   const bool slurm = job.scheduler == SchedulerKind::slurm;
   const std::string own = slurm ? "#SBATCH" : "#PBS", foreign = slurm ? "#PBS" : "#SBATCH";
   if (has_directives(wanted.template_text, own) || !has_directives(wanted.template_text, foreign))
     return false;
-  wanted.reading.errors.push_back(
+  wanted.parsed.errors.push_back(
       {fmt::format("{} has {} lines only, which {} takes for comments: shape and time would be lost", file,
                    foreign, slurm ? "sbatch" : "qsub"),
        wanted.settings.at("template").origin,
@@ -61,26 +61,26 @@ bool refuse_foreign_template(JobRequest& wanted, const std::string& file) {
 
 void check_lost(JobRequest& wanted, const std::string& file, const std::set<std::string>& placeholders) {
   std::string others;
-  for (const auto& fact : dropped_settings(wanted.reading.job, wanted.settings, placeholders)) {
+  for (const auto& fact : dropped_settings(wanted.parsed.job, wanted.settings, placeholders)) {
     if (is_for_all_jobs(wanted, fact.where)) {
       others += fmt::format("{}{} ({})", others.empty() ? "" : ", ", fact.key, fact.value);
     } else if (fact.placeholder.empty()) {
-      wanted.reading.errors.push_back({fmt::format("{} ({}) cannot be set in a template: {} states "
-                                                   "by its own lines what is done",
-                                                   fact.key, fact.value, file),
-                                       fact.where, "the job without " + fact.key});
+      wanted.parsed.errors.push_back({fmt::format("{} ({}) cannot be set in a template: {} states "
+                                                  "by its own lines what is done",
+                                                  fact.key, fact.value, file),
+                                      fact.where, "the job without " + fact.key});
     } else {
-      wanted.reading.errors.push_back(
+      wanted.parsed.errors.push_back(
           {fmt::format("{} ({}) would be lost: {} has no placeholder for it", fact.key, fact.value, file),
            fact.where, fact.placeholder + "   # in the template; or the job without it"});
     }
   }
   if (!others.empty()) {
-    wanted.reading.remarks.push_back(
+    wanted.parsed.remarks.push_back(
         fmt::format("template: it has no placeholder for settings of all jobs: {}", others));
   }
   if (!wanted.site.preamble.empty() || !wanted.site.directives.empty())
-    wanted.reading.remarks.push_back("template: the site's own lines (preamble, directives) are not in it");
+    wanted.parsed.remarks.push_back("template: the site's own lines (preamble, directives) are not in it");
 }
 
 }  // namespace
@@ -101,14 +101,14 @@ void find_template(const Environment& environment, const templates::SiteProfile&
 }
 
 void read_template(System& system, JobRequest& wanted) {
-  const JobSpec& job = wanted.reading.job;
+  const JobSpec& job = wanted.parsed.job;
   if (job.script_template.empty()) return;
   wanted.template_text = system.files.read(job.script_template, max_template_bytes);
   const std::string file = shown_file(system, job.script_template);
   if (refuse_foreign_template(wanted, file)) return;
   const JobDirectory dir{find_job_dir(system, job)};  // its real one may end in -2
   const auto filled = templates::fill_template(wanted.template_text, file, template_values(job, dir));
-  auto& errors = wanted.reading.errors;
+  auto& errors = wanted.parsed.errors;
   errors = filled.errors;
   for (Message& error : check_template(job, filled.used, dir.path)) {
     if (error.where == job.script_template) error.where = file;
@@ -117,11 +117,11 @@ void read_template(System& system, JobRequest& wanted) {
   check_lost(wanted, file, filled.used);
   errors = sorted_by_place(std::move(errors));
   for (std::string& remark : template_remarks(job, filled.used))
-    wanted.reading.remarks.push_back(std::move(remark));
+    wanted.parsed.remarks.push_back(std::move(remark));
 }
 
 std::string fill_job_template(const JobRequest& wanted, const JobDirectory& dir) {
-  const JobSpec& job = wanted.reading.job;
+  const JobSpec& job = wanted.parsed.job;
   auto filled =
       templates::fill_template(wanted.template_text, job.script_template, template_values(job, dir));
   if (!filled.errors.empty()) throw Error(ErrorKind::request, filled.errors.front());

@@ -79,7 +79,7 @@ void check_only_one(const MachineOptions& options) {
 
 std::string synthetic_place(const std::string& text) { return "--synthetic " + quote_shell(printable(text)); }
 
-// The value behind "Key:" in the driver's description of a GPU.
+// The value after `key` ("Key:") in the driver's description of a GPU; "" if absent.
 std::string value_of(std::string_view text, std::string_view key) {
   for (const std::string_view line : split(text, '\n')) {
     if (line.starts_with(key)) return std::string(trim(line.substr(key.size())));

@@ -115,19 +115,19 @@ JobText read_job_text(const std::string& yaml) {
     settings = merge_settings(settings, profile_settings(*site, errors));
   }
   settings = merge_settings(settings, {{"workdir", flag_setting("workdir", "/scratch/me", "here")}});
-  const ParsedJob reading = read_job(settings);
-  errors.insert(errors.end(), reading.errors.begin(), reading.errors.end());
+  const ParsedJob parsed = read_job(settings);
+  errors.insert(errors.end(), parsed.errors.begin(), parsed.errors.end());
   if (site) {
-    const auto breaches = check_against_site(reading.job, *site, reading.job.workdir, settings);
+    const auto breaches = check_against_site(parsed.job, *site, parsed.job.workdir, settings);
     errors.insert(errors.end(), breaches.begin(), breaches.end());
   }
   JobText text;
   Lines lines;
-  add_names(lines, reading.job);
-  add_amounts(lines, reading.job);
-  add_surroundings(lines, reading.job);
-  add_life(lines, reading.job);
-  lines.add("remark", reading.remarks);
+  add_names(lines, parsed.job);
+  add_amounts(lines, parsed.job);
+  add_surroundings(lines, parsed.job);
+  add_life(lines, parsed.job);
+  lines.add("remark", parsed.remarks);
   text.job = lines.str();
   for (const Message& each : sorted_by_place(errors)) text.errors += render_error("ddlrun", each);
   return text;

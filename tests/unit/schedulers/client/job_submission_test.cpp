@@ -40,14 +40,14 @@ struct Submitted : tests::FakeSystem {
   }
   JobRequest request() {
     JobRequest wanted = load_job_request(system, options);
-    for (const Message& error : wanted.reading.errors) FAIL_CHECK(error.where, ": ", error.what);
+    for (const Message& error : wanted.parsed.errors) FAIL_CHECK(error.where, ": ", error.what);
     return wanted;
   }
   std::vector<std::string> errors() {
     std::vector<std::string> texts;
     JobRequest wanted = load_job_request(system, options);
-    if (wanted.reading.errors.empty()) read_template(system, wanted);
-    for (const Message& error : wanted.reading.errors) texts.push_back(error.where + ": " + error.what);
+    if (wanted.parsed.errors.empty()) read_template(system, wanted);
+    for (const Message& error : wanted.parsed.errors) texts.push_back(error.where + ": " + error.what);
     return texts;
   }
   std::unique_ptr<Scheduler> slurm = make_scheduler(SchedulerKind::slurm);
@@ -64,7 +64,7 @@ TEST_CASE("flags win over ddlrun.yaml, that over the user's configuration") {
   job.files.files["/config/ddlrun/config.yaml"] = "queue: long\naccount: lab\n";
   const JobRequest wanted = job.request();
   CHECK(wanted.settings.at("walltime").origin == "--walltime");
-  CHECK(wanted.reading.job.queue == "short");
+  CHECK(wanted.parsed.job.queue == "short");
   CHECK(wanted.settings.at("queue").origin.starts_with("ddlrun.yaml:3"));
   CHECK(wanted.settings.at("account").value.text == "lab");
 }
@@ -127,7 +127,7 @@ TEST_CASE(
       "#SBATCH -J {{name|sbatch}} -o {{output|sbatch}}\ncd {{workdir|sh}}\nsrun {{program|sh}}\n";
   JobRequest wanted = job.request();
   read_template(job.system, wanted);
-  CHECK(wanted.reading.errors.empty());
+  CHECK(wanted.parsed.errors.empty());
   const JobRef ref = submit_job(job.system, wanted, *job.slurm);
   const std::string script = job.files.files.at(ref.dir + "/job.sh");
   CHECK(script.find("#SBATCH -N 2 --ntasks-per-node=4 ") != std::string::npos);

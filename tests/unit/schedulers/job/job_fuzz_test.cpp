@@ -53,15 +53,15 @@ TEST_CASE("a damaged ddlrun.yaml never escapes as anything but messages") {
       }
     }
     std::vector<Message> errors;
-    ParsedJob reading;
+    ParsedJob parsed;
     try {
-      reading = read_job(read_job_settings(text, "ddlrun.yaml", errors));
+      parsed = read_job(read_job_settings(text, "ddlrun.yaml", errors));
     } catch (const Error& error) {
       ++refused;  // no YAML any more
       CHECK_FALSE(error.message().where.empty());
       continue;
     }
-    errors.insert(errors.end(), reading.errors.begin(), reading.errors.end());
+    errors.insert(errors.end(), parsed.errors.begin(), parsed.errors.end());
     ++(errors.empty() ? taken : reported);
     for (const Message& each : errors) {
       CHECK_FALSE(each.what.empty());
@@ -125,10 +125,10 @@ TEST_CASE("what read_job takes, the scheduler's script can say") {
     CAPTURE(text);
     std::vector<Message> errors;
     try {
-      const ParsedJob reading = read_job(read_job_settings(text, "ddlrun.yaml", errors));
-      if (!reading.errors.empty() || !check_against_site(reading.job, {}, "/w").empty()) continue;
+      const ParsedJob parsed = read_job(read_job_settings(text, "ddlrun.yaml", errors));
+      if (!parsed.errors.empty() || !check_against_site(parsed.job, {}, "/w").empty()) continue;
       ++taken;
-      CHECK_NOTHROW(make_scheduler(reading.job.scheduler)->render(reading.job, {"/w/jobs/1"}, {}));
+      CHECK_NOTHROW(make_scheduler(parsed.job.scheduler)->render(parsed.job, {"/w/jobs/1"}, {}));
     } catch (const Error&) {  // a key twice
     }
   }
@@ -180,9 +180,9 @@ TEST_CASE("what was typed is answered as it is typed") {
     settings["workdir"] = flag_setting("workdir", "/w", "here");
     settings["scheduler"] = flag_setting("scheduler", "slurm", "--slurm");
     settings[row.key] = flag_setting(row.key, row.text, row.origin);
-    const auto reading = read_job(settings);
-    REQUIRE(reading.errors.size() == 1);
-    CHECK(reading.errors[0].hint == row.hint);
+    const auto parsed = read_job(settings);
+    REQUIRE(parsed.errors.size() == 1);
+    CHECK(parsed.errors[0].hint == row.hint);
   }
 }
 
@@ -191,10 +191,10 @@ TEST_CASE("a flag's mistake is answered with the flag") {
   settings["cores_per_node"] = flag_setting("cores_per_node", "022", "--cores-per-node");
   settings["dims"] = flag_setting("dims", "1x1", "--dims");
   settings["program"] = list_setting({"./train"}, "--");
-  const auto reading = read_job(settings);
-  REQUIRE(reading.errors.size() == 1);
-  CHECK(reading.errors[0] == Message{"cores_per_node '022': a number has no leading 0", "--cores-per-node",
-                                     "--cores-per-node 22"});
+  const auto parsed = read_job(settings);
+  REQUIRE(parsed.errors.size() == 1);
+  CHECK(parsed.errors[0] == Message{"cores_per_node '022': a number has no leading 0", "--cores-per-node",
+                                    "--cores-per-node 22"});
 }
 
 TEST_SUITE_END();

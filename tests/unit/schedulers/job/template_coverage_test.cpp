@@ -19,11 +19,11 @@ Lost lost(const std::string& yaml, const std::set<std::string>& placeholders, co
   settings["scheduler"] = flag_setting("scheduler", scheduler, "--" + scheduler);
   settings["template"] = flag_setting("template", "/t/my.sh", "--template");
   settings["workdir"] = flag_setting("workdir", "/w", "the current directory");
-  const ParsedJob reading = read_job(settings);
+  const ParsedJob parsed = read_job(settings);
   REQUIRE(errors.empty());
-  REQUIRE(reading.errors.empty());
+  REQUIRE(parsed.errors.empty());
   Lost found;
-  for (const DroppedSetting& fact : dropped_settings(reading.job, settings, placeholders)) {
+  for (const DroppedSetting& fact : dropped_settings(parsed.job, settings, placeholders)) {
     found.keys += (found.keys.empty() ? "" : " ") + fact.key;
     if (found.first_line.empty()) found.first_line = fact.placeholder;
   }
