@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ddlrun::templates {
 
 namespace {
@@ -26,6 +28,13 @@ std::vector<std::string> known_profiles() {
   std::vector<std::string> names;
   for (const auto& [name, text] : builtin_profiles()) names.push_back(name);
   return names;
+}
+
+std::optional<std::string> generic_profile(std::string_view scheduler) {
+  const std::string name = fmt::format("generic-{}", scheduler);
+  const auto known = known_profiles();
+  const bool exists = std::find(known.begin(), known.end(), name) != known.end();
+  return exists ? std::optional(name) : std::nullopt;
 }
 
 SiteProfile load_profile(const std::string& name_or_file,

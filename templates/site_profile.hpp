@@ -38,6 +38,8 @@ struct SiteProfile {
 std::vector<std::pair<std::string, std::string_view>> builtin_profiles();
 // The profiles that came with ddlrun, by name.
 std::vector<std::string> known_profiles();
+// The plain one of a scheduler: "generic-slurm"; nothing for a scheduler without one ("local").
+std::optional<std::string> generic_profile(std::string_view scheduler);
 // A name of those, or a file (a word with a '/' or ending in .yaml; `read_file` reads it). Error{request}
 // with place for a bad file, with the nearest names for an unknown one.
 SiteProfile load_profile(const std::string& name_or_file,

@@ -21,8 +21,8 @@ std::vector<ProcessResult> TracingProcesses::run_many(std::span<const Command> c
 void TracingProcesses::run_sessions(std::span<const ExpectSession> sessions, const ProcessLimits& limits,
                                     const SessionWindow& window,
                                     const std::function<void(std::size_t, ProcessResult&&)>& ended) {
-  for (const ExpectSession& conversation : sessions) {
-    trace_("+ " + render_shell(conversation.command) + "\n");
+  for (const ExpectSession& session : sessions) {
+    trace_("+ " + render_shell(session.command) + "\n");
   }
   inner_.run_sessions(sessions, limits, window, ended);
 }

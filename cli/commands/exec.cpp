@@ -140,10 +140,10 @@ int keep_program(System& system, const ExecOptions& options, const Command& prog
     };
   }
   if (options.status_token.empty() || !identity) return supervise_program(program, supervision);
-  StatusReporter keeper(options, system.environment, *identity);
-  supervision.on_sample = [&](const TreeSnapshot& sample) { keeper.take(sample); };
-  supervision.every = keeper.interval();
-  supervision.on_end = [&](const ProcessResult& end) { keeper.end(end); };
+  StatusReporter reporter(options, system.environment, *identity);
+  supervision.on_sample = [&](const TreeSnapshot& sample) { reporter.take(sample); };
+  supervision.every = reporter.interval();
+  supervision.on_end = [&](const ProcessResult& end) { reporter.end(end); };
   return supervise_program(program, supervision);
 }
 

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <utility>
 
 namespace ddlrun::cli {
 
@@ -29,10 +30,9 @@ Subcommand ssh_launch_command() {
     auto file = std::make_shared<std::string>();
     app.add_option("FILE", *file, "launch specification: the start.json of a run directory")->required();
     return [file](System& system) {
-      PosixChildPool children;
-      return SshLauncher(system, children,
-                         launch::parse_ssh_launch_spec(system.files.read(*file, most_document_bytes)))
-          .run();
+      SshLaunchSpec spec = parse_ssh_launch_spec(system.files.read(*file, most_document_bytes));
+      PosixChildPool children;  // takes the signals of this process: after all that may be refused
+      return SshLauncher(system, children, std::move(spec)).run();
     };
   };
   return command;

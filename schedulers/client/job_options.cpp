@@ -198,13 +198,13 @@ templates::SiteProfile find_site(System& system, const JobSettings& settings) {
   if (name.empty()) {
     std::string scheduler = text_of(settings, "scheduler");
     if (scheduler.empty()) scheduler = name_of(find_scheduler(system));
-    const auto known = templates::known_profiles();
-    name = "generic-" + scheduler;
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
+    const auto plain = templates::generic_profile(scheduler);
+    if (!plain) {
       templates::SiteProfile none;
       none.scheduler = scheduler;
       return none;
     }
+    name = *plain;
   }
   return templates::load_profile(
       name, [&](const std::string& path) { return system.files.read(path, max_job_file_bytes); });

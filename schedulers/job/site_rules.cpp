@@ -122,11 +122,8 @@ void check_scheduler_of(const JobSpec& job, const templates::SiteProfile& site, 
   const std::string_view own = scheduler_name(job.scheduler);
   if (site.name.empty() || site.scheduler.empty() || own == site.scheduler) return;
   const bool flag = is_flag(settings, "scheduler");
-  const auto profiles = templates::known_profiles();
-  const std::string plain = fmt::format("generic-{}", own);
-  const std::string other = std::ranges::find(profiles, plain) == profiles.end()
-                                ? "the job without site"
-                                : (flag ? "--site " : "site: ") + plain;
+  const auto plain = templates::generic_profile(own);
+  const std::string other = plain ? (flag ? "--site " : "site: ") + *plain : "the job without site";
   errors.push_back({fmt::format("the scheduler is {}, {} has {}", own, site.name, site.scheduler),
                     origin_of_key(settings, "scheduler"),
                     fmt::format("{}{}   # or {}", flag ? "--" : "scheduler: ", site.scheduler, other)});

@@ -60,6 +60,12 @@ struct FakeChildPool : ChildPool {
     result.exit_status = status;
     end(child, std::move(result), delay);
   }
+  void end_by(std::size_t child, int signal) {
+    ProcessResult result;
+    result.signal = signal;
+    result.exit_status = 128 + signal;
+    end(child, std::move(result));
+  }
   void type(std::string bytes, Ms delay = Ms(0)) {
     after(delay, [bytes](const ChildCallbacks& callbacks) { callbacks.input(bytes); });
   }

@@ -23,7 +23,7 @@ struct Reported : tests::FakeSystem {
     run.id = "r";
     run.start = "2026-11-21T03:19:14Z";  // 1795231154
     run.end = RunEnd{"2026-11-21T03:20:14Z", 0, 0};
-    run.workdir = "/work";
+    run.workdir = "/project";
     run.hosts = {"h1", "h2", "h3"};
     run.machine_of_host = {0, 1, 0};
     run.ranks = {{0, 0, "h1", "0:0", "0", 0, "", "", "", ""}, {1, 0, "h2", "0:0", "0", 0, "", "", "", ""}};
@@ -81,14 +81,14 @@ TEST_CASE("one picture for each kind of machine; a damaged one is noted") {
 TEST_CASE("curves from where the program wrote them, unless another run has written there since") {
   Reported reported;
   reported.run.program = {"ddl-train", "--metrics", "out/m.jsonl"};
-  CHECK(reported.read().notes == std::vector<std::string>{"no curves: there is no /work/out/m.jsonl"});
-  reported.files.files["/work/out/m.jsonl"] = metrics;
-  reported.kernel.add("/work/out/m.jsonl").modified_seconds = 1795231154 + 60;
+  CHECK(reported.read().notes == std::vector<std::string>{"no curves: there is no /project/out/m.jsonl"});
+  reported.files.files["/project/out/m.jsonl"] = metrics;
+  reported.kernel.add("/project/out/m.jsonl").modified_seconds = 1795231154 + 60;
   CHECK(reported.read().notes.empty());
   for (const int seconds : {-1, 63}) {
-    reported.kernel.infos["/work/out/m.jsonl"].modified_seconds = 1795231154 + seconds;
+    reported.kernel.infos["/project/out/m.jsonl"].modified_seconds = 1795231154 + seconds;
     CHECK(reported.read().notes ==
-          std::vector<std::string>{"no curves: another run has written /work/out/m.jsonl since"});
+          std::vector<std::string>{"no curves: another run has written /project/out/m.jsonl since"});
   }
   reported.run.program = {"ddl-train", "--metrics=/m.jsonl", "--timeline=/t.json"};
   CHECK(reported.read().notes.size() == 2);

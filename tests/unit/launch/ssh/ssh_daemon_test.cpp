@@ -52,10 +52,7 @@ struct Host {
   void ranks_obey(bool only_kill = false) {
     pool.on_signal = [this, only_kill](std::size_t child, int signal) {
       if (signal == SIGCONT || signal == SIGUSR1 || (only_kill && signal != SIGKILL)) return;
-      ProcessResult ended;
-      ended.signal = signal;
-      ended.exit_status = 128 + signal;
-      pool.end(child, ended);
+      pool.end_by(child, signal);
     };
   }
   int run() { return SshDaemon(system, pool).run(); }

@@ -24,12 +24,7 @@ TEST_CASE("the first rank that fails stops all hosts; a host that does not end i
       job.pool.exit(1, 0, milliseconds(1));
     }
   };
-  job.pool.on_signal = [&](std::size_t child, int signal) {
-    ProcessResult killed;
-    killed.signal = signal;
-    killed.exit_status = 128 + signal;
-    job.pool.end(child, killed);
-  };
+  job.pool.on_signal = [&](std::size_t child, int signal) { job.pool.end_by(child, signal); };
   CHECK(job.run() == 9);
   CHECK(job.says("ddlrun: rank 3 on h2 failed first: it exited with status 9"));
   CHECK(job.count(SshMessageType::stop) == 2);
@@ -45,12 +40,7 @@ TEST_CASE("a host that is lost, or whose bytes are no message, ends the job as u
   job.on_message = [&](std::size_t child, const SshMessage& message) {
     if (message.word == SshMessageType::stop && child == 0) job.end_ranks(0, 256 + SIGTERM);
   };
-  job.pool.on_signal = [&](std::size_t child, int signal) {
-    ProcessResult killed;
-    killed.signal = signal;
-    killed.exit_status = 128 + signal;
-    job.pool.end(child, killed);
-  };
+  job.pool.on_signal = [&](std::size_t child, int signal) { job.pool.end_by(child, signal); };
   SUBCASE("lost") {
     job.pool.print_err(1, "client_loop: send disconnect: Broken pipe\n", seconds(2));
     job.pool.exit(1, 255, milliseconds(2001));
