@@ -66,9 +66,10 @@ struct RunStatus {
 constexpr std::string_view own_error_id = "O2";
 
 enum class Verdict {
-  no_trouble,   // nothing but harmless noise, and no sign of failure
-  cause_found,  // `cause` is set
-  unknown,      // it failed, and no signature matches: see `salient_lines`
+  no_trouble,    // nothing but harmless noise, and no sign of failure
+  cause_found,   // `cause` is set
+  likely_cause,  // `cause` is set, by general rules: the most telling line, of class L
+  unknown,       // it failed, and no signature matches: see `salient_lines`
 };
 
 struct Diagnosis {

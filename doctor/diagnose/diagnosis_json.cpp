@@ -39,6 +39,7 @@ Json to_json(const Finding& finding) {
 
 const char* name_of(Verdict verdict) {
   if (verdict == Verdict::cause_found) return "cause-found";
+  if (verdict == Verdict::likely_cause) return "likely-cause";
   return verdict == Verdict::unknown ? "unknown" : "no-trouble";
 }
 

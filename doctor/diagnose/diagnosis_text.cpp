@@ -7,11 +7,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ddlrun::diagnose {
 
 namespace {
 
 constexpr std::size_t max_also_seen = 8;
+constexpr std::size_t max_other_lines = 3;
+constexpr std::size_t line_width = 160;  // of evidence; --json has it whole
 
 std::string render_place(const Place& place) {
   if (place.empty()) return "";
@@ -33,19 +37,42 @@ std::string render_where(const Finding& finding) {
 
 std::string render_lines(const std::vector<LogLine>& lines) {
   std::string text;
-  for (const LogLine& line : lines) text += fmt::format("  {}:{}: {}\n", line.source, line.line, line.text);
+  for (const LogLine& line : lines)
+    text += fmt::format("  {}:{}: {}\n", line.source, line.line, sanitize(line.text, line_width));
   return text;
 }
 
-std::string render_cause(const Finding& cause) {
-  std::string text = fmt::format("cause: {} [{}]\n", cause.title, cause.id);
+std::string render_reference(const std::string& reference) {
+  return reference.empty() ? std::string() : fmt::format("reference: {}\n", reference);
+}
+
+// Lines that may explain more than the evidence: for a cause of general rules, and for an end without its
+// reason.
+std::string render_other_lines(const Diagnosis& diagnosis, const Finding& cause) {
+  std::vector<LogLine> others;
+  for (const LogLine& line : diagnosis.salient_lines) {
+    const auto& known = cause.evidence;
+    const bool shown = std::any_of(known.begin(), known.end(), [&line](const LogLine& one) {
+      return one.source == line.source && one.line == line.line;
+    });
+    if (!shown && others.size() < max_other_lines) others.push_back(line);
+  }
+  const std::string_view head =
+      cause.kind == SignatureClass::ending ? "lines before it:" : "other likely lines:";
+  return others.empty() ? std::string() : fmt::format("{}\n", head) + render_lines(others);
+}
+
+std::string render_cause(const Diagnosis& diagnosis) {
+  const Finding& cause = *diagnosis.cause;
+  const bool likely = cause.kind == SignatureClass::likely;
+  std::string text = fmt::format("{}: {} [{}]\n", likely ? "most likely" : "cause", cause.title, cause.id);
   text += fmt::format("  {}\n", cause.cause);
   const std::string where = render_where(cause);
   if (!where.empty()) text += fmt::format("at: {}\n", where);
   if (!cause.evidence.empty()) text += "evidence:\n" + render_lines(cause.evidence);
-  text += "try:\n";
+  text += render_other_lines(diagnosis, cause) + "try:\n";
   for (const std::string& remedy : cause.remedies) text += fmt::format("  {}\n", remedy);
-  return text + fmt::format("reference: {}\n", cause.reference);
+  return text + render_reference(cause.reference);
 }
 
 std::string_view role_of(SignatureClass kind) {
@@ -54,8 +81,12 @@ std::string_view role_of(SignatureClass kind) {
       return "another cause";
     case SignatureClass::generic:
       return "less specific";
+    case SignatureClass::likely:
+      return "likely";
     case SignatureClass::fact:
       return "fits the status";
+    case SignatureClass::ending:
+      return "how it ended";
     case SignatureClass::secondary:
       return "a consequence";
     case SignatureClass::benign:
@@ -104,12 +135,18 @@ std::string render_no_trouble(const Diagnosis& diagnosis) {
 }
 
 std::string render_unknown(const Diagnosis& diagnosis) {
-  std::string text = "cause: unknown: the run failed, but no signature matches\n";
+  std::string text = "cause: unknown: ";
   const std::string how = diagnosis.first_failing ? diagnosis.first_failing->how : "";
-  if (how.starts_with("signal ") || how.starts_with("exit status ")) {
-    text += fmt::format("  {} ended with {}{}\n", render_place(diagnosis.first_failing->place), how,
-                        diagnosis.shows_error ? "" : "; check the output of that rank");
-  }
+  if (how.starts_with("signal ") || how.starts_with("exit status ") ||
+      how.starts_with("Exited with exit code "))
+    text += fmt::format("{} ended with {}{}", render_place(diagnosis.first_failing->place),
+                        how.starts_with("Exited with ") ? how.substr(12) : how,
+                        diagnosis.shows_error ? "" : "; its own output may show the reason");
+  else if (diagnosis.end.status.value_or(0) != 0)
+    text += "the run failed, but no known failure matches";
+  else
+    text += "it looks as if it failed, but no known failure matches";
+  text += '\n';
   if (diagnosis.salient_lines.empty()) {
     return text +
            "  the log contains no line that looks like an error\ntry:\n  log the whole output, stderr "
@@ -128,8 +165,12 @@ std::string_view class_in_words(SignatureClass kind) {
       return "a cause";
     case SignatureClass::generic:
       return "general: any other cause in the same log comes first";
+    case SignatureClass::likely:
+      return "a class of errors: for the most telling line of a log that no other signature explains";
     case SignatureClass::fact:
       return "found by the exit status or by missing output";
+    case SignatureClass::ending:
+      return "how a rank or the job ended, without the reason";
     case SignatureClass::secondary:
       return "a consequence of another failure, never the cause";
     case SignatureClass::benign:
@@ -169,12 +210,12 @@ std::string render_signature(const Signature& signature) {
   }
   text += "try:\n";
   for (const std::string& remedy : signature.remedies) text += fmt::format("  {}\n", without_braces(remedy));
-  return text + fmt::format("reference: {}\n", signature.reference);
+  return text + render_reference(signature.reference);
 }
 
 std::string render_diagnosis(const Diagnosis& diagnosis) {
   std::string text;
-  if (diagnosis.cause) text += render_cause(*diagnosis.cause);
+  if (diagnosis.cause) text += render_cause(diagnosis);
   if (diagnosis.verdict == Verdict::unknown) text += render_unknown(diagnosis);
   if (diagnosis.verdict == Verdict::no_trouble) text += render_no_trouble(diagnosis);
   const bool is_shown =

@@ -25,6 +25,24 @@ constexpr Row rows[] = {
     {LogSource::mpirun, 213, "mpirun could not place or start the ranks"},
     {LogSource::mpirun, 255,
      "mpirun could not start its daemons on the other hosts (ssh), or refused a host name"},
+    // Negative: Torque 6 administrator guide, "Job Exit Status"; OpenPBS 23.06, src/include/job.h.
+    {LogSource::pbs, -1, "the job failed before its files were staged, and is not tried again"},
+    {LogSource::pbs, -2, "the job failed after its files were staged, and is not tried again"},
+    {LogSource::pbs, -3, "the start of the job failed, and is tried again"},
+    {LogSource::pbs, -4, "the job was aborted when the daemon of its host started"},
+    {LogSource::pbs, -5, "the job was aborted when the daemon of its host started, and is run again"},
+    {LogSource::pbs, -8, "Torque could not execute the job's command"},
+    {LogSource::pbs, -9, "Torque could not create the job's output files"},
+    {LogSource::pbs, -10,
+     "Torque: the job used more memory than its limit; OpenPBS: no such user on the host"},
+    {LogSource::pbs, -11, "Torque: the job reached its walltime; OpenPBS: the job is run again"},
+    {LogSource::pbs, -12,
+     "Torque: the job used more CPU time than its limit; OpenPBS: a checkpoint ended it"},
+    {LogSource::pbs, -24, "the job used more CPUs at a time than its ncpus"},
+    {LogSource::pbs, -25, "the job used more CPU time than ncpus x walltime allows"},
+    {LogSource::pbs, -26, "the job used more virtual memory than its limit"},
+    {LogSource::pbs, -27, "the job used more memory than its limit"},
+    {LogSource::pbs, -28, "the job used more CPU time than its limit"},
     {LogSource::pbs, -29, "PBS ended the job: it reached its walltime"},
     {LogSource::pbs, 127, "the interpreter of the job script does not exist"},
     {LogSource::slurm, 255, "Slurm refused an option or a time"},
@@ -65,6 +83,7 @@ std::string_view why_killed(int signal) {
 int signal_of(const RunStatus& end) {
   const int status = end.status.value_or(0);
   if (end.from == LogSource::mpirun && status == 132) return 0;
+  if (end.from == LogSource::pbs && status < 0) return 0;
   if (status < 0 && status > -65 && !(status == -29 && end.from != LogSource::mpirun)) return -status;
   if (status > 256 && status <= 256 + 64) return status - 256;
   if (status > 128 && status <= 128 + 31) return status - 128;

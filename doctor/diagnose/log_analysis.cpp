@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: MIT
-// How a log becomes a cause:
+// How a log is read:
 //   take       splits blocks into whole lines; a line without any literal of the index is only counted
-//   take_line  removes escapes and prefixes; MessageMatcher follows messages, SalientLines scores the rest
+//   take_line  removes escapes and prefixes; MessageMatcher follows messages, TracebackReader those of
+//   Python,
+//              SalientLines scores the rest
 //   match      each finished match goes to MatchStore: a signature's, or the ending of a rank or of the run
-//   diagnosis  ranks the findings (P, G, N, S, W), adds those of the exit status, and decides:
-//              a P, G or N first (only P after exit status 0) -> cause_found
-//              else any sign of failure and no exit status 0  -> unknown, with the salient lines
-//              else                                           -> no_trouble
-// The signs of failure: an exit status, an ending of a rank, a consequence (S), a line of min_failure_score.
+//   diagnosis  conclude() ranks what was found
 #include "doctor/diagnose/log_analysis.hpp"
 
 #include "base/text/text.hpp"
-#include "doctor/diagnose/exit_status.hpp"
-#include "doctor/diagnose/message_fields.hpp"
+#include "doctor/diagnose/conclusion.hpp"
 #include "doctor/diagnose/sanitize.hpp"
 
 #include <algorithm>
@@ -27,15 +24,8 @@ constexpr std::size_t max_line = 64 << 10;  // a longer one is read in pieces
 constexpr std::size_t overlap = 1 << 10;    // so that a text across two pieces is found
 constexpr std::size_t max_read_line = 1 << 10;
 constexpr std::size_t context_lines = 3;
-constexpr int min_explaining_score = 85;
-constexpr int min_doubtful_score = 50;
+constexpr std::size_t max_hosts = 2;  // whether there is more than one
 constexpr std::size_t npos = std::string_view::npos;
-
-// The command that prints each line's rank before it, for the launcher of this run.
-std::string tagging_command(const Diagnosis& diagnosis) {
-  if (diagnosis.end.of_launch) return "ddlrun launch --rank-output prefix";
-  return diagnosis.of_srun ? "srun --label" : "mpirun --tag-output";
-}
 
 std::size_t find_escape(std::string_view text, std::size_t from) {
   return from >= text.size() ? npos : text.find('\x1b', from);
@@ -103,6 +93,8 @@ void LogAnalysis::end_source() {
     take_lines(line);
   }
   matcher_.end();
+  tracebacks_.end_source();
+  salient_.end_source();
   lines_ended_ += line_;
   line_ = 0;
 }
@@ -114,7 +106,7 @@ void LogAnalysis::take_lines(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {
     const std::size_t next = std::min(hit.at, escape);
-    if (!matcher_.is_attentive()) {
+    if (!is_attentive()) {
       if (next == npos) {
         line_ += static_cast<std::uint64_t>(
             std::count(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), '\n'));
@@ -171,33 +163,40 @@ void LogAnalysis::take_segment(std::string_view segment, bool touched) {
   }
   std::vector<std::uint32_t> literals;
   if (touched) literals = index_.scanner().find_all(segment);
-  if (literals.empty() && !matcher_.is_attentive()) return;
+  if (literals.empty() && !is_attentive()) return;
   ReadLine line{static_cast<std::uint32_t>(sources_.size() - 1), line_, lines_ended_ + line_, segment,
                 split_prefix(segment)};
   if (!line.prefix.rank) line.prefix.rank = source_rank_;
   names_ranks_ = names_ranks_ || line.prefix.rank;
   of_srun_ = of_srun_ || segment.starts_with("srun: ") || segment.starts_with("slurmstepd");
+  if (!line.prefix.host.empty() && hosts_.size() < max_hosts) hosts_.insert(line.prefix.host);
   const bool belongs = matcher_.take(line, literals);
+  bool of_traceback = tracebacks_.is_attentive();
   int salience = 0;
   for (const std::uint32_t literal : literals) {
     const LiteralUse& use = index_.use_of(literal);
     salience = std::max(salience, use.salience);
+    of_traceback = of_traceback || use.of_traceback;
     if (use.marks_end && lines_before_end_.empty())
       lines_before_end_ = last_of(last_lines_, lines_at_end(before_, line_ - 1));
   }
+  if (of_traceback) tracebacks_.take(line);
+  if (salient_.is_attentive() && !belongs) salient_.follow(line);
   if (salience > 0 && !belongs) salient_.take(line, salience);
 }
 
 // The last lines of `text` that are neither empty nor boilerplate; `number` is that of its last line.
-std::vector<LogLine> LogAnalysis::lines_at_end(std::string_view text, std::uint64_t number) const {
+std::vector<LogLine> LogAnalysis::lines_at_end(std::string_view text, std::uint64_t number) {
   std::vector<LogLine> lines;
   if (text.ends_with('\n')) text.remove_suffix(1);
   for (int looked_at = 0; looked_at < 20 && lines.size() < context_lines && !text.empty(); ++looked_at) {
     const std::size_t before = text.rfind('\n');
     const std::size_t begin = before == npos ? 0 : before + 1;
     const std::string plain = strip_escapes(text.substr(begin, max_read_line));
-    const std::string_view rest = trim(split_prefix(plain).text);
-    if (!rest.empty() && !is_box_edge(rest) && !is_boilerplate(rest))
+    const LinePrefix prefix = split_prefix(plain);
+    names_ranks_ = names_ranks_ || prefix.rank;
+    const std::string_view rest = trim(prefix.text);
+    if (!rest.empty() && !is_decoration(rest) && !is_boilerplate(rest))
       lines.insert(lines.begin(), {sources_.back(), number, sanitize(rest)});
     if (before == npos) break;
     text = text.substr(0, before);
@@ -211,133 +210,10 @@ void LogAnalysis::remember_last_lines(std::string_view text) {
   before_ = {};
 }
 
-void LogAnalysis::find_first_failing(Diagnosis& diagnosis) const {
-  diagnosis.first_failing = matches_.first_failed_rank(sources_);
-  if (diagnosis.first_failing) return;
-  const bool has_rank = diagnosis.cause && diagnosis.cause->place.rank && !diagnosis.cause->evidence.empty();
-  const auto& error = salient_.first_of_a_rank();
-  if (has_rank) {
-    diagnosis.first_failing =
-        FailingRank{diagnosis.cause->place, diagnosis.cause->title, diagnosis.cause->evidence.front()};
-  } else if (error && diagnosis.verdict != Verdict::no_trouble) {
-    LogLine line = error->line;
-    line.source = sources_[error->source];
-    Place place = error->place;
-    if (place.host.empty()) place.host = matches_.host_of(*place.rank);
-    diagnosis.first_failing =
-        FailingRank{std::move(place), "the first rank to report an error", std::move(line)};
-  }
-}
-
-void LogAnalysis::fill_salient(Diagnosis& diagnosis) const {
-  for (const auto& found : salient_.best(8)) {
-    diagnosis.salient_lines.push_back(found.line);
-    diagnosis.salient_lines.back().source = sources_[found.source];
-  }
-  if (diagnosis.salient_lines.size() >= context_lines) return;
-  // Few lines look like errors: the last lines before the launcher's message may be errors in other words.
-  for (const LogLine& line : lines_before_end_.empty() ? last_lines_ : lines_before_end_) {
-    const auto& known = diagnosis.salient_lines;
-    if (std::find(known.begin(), known.end(), line) == known.end()) diagnosis.salient_lines.push_back(line);
-  }
-  const auto order = [this](const LogLine& line) {
-    return std::pair(std::find(sources_.begin(), sources_.end(), line.source), line.line);
-  };
-  std::sort(diagnosis.salient_lines.begin(), diagnosis.salient_lines.end(),
-            [&order](const LogLine& a, const LogLine& b) { return order(a) < order(b); });
-}
-
-// No sign of a failure: lists the few lines that may still be errors.
-void LogAnalysis::add_doubtful(Diagnosis& diagnosis) const {
-  for (const auto& found : salient_.best(3)) {
-    if (found.score < min_doubtful_score) continue;
-    diagnosis.salient_lines.push_back(found.line);
-    diagnosis.salient_lines.back().source = sources_[found.source];
-  }
-}
-
-// Rules on facts rank behind primary and generic causes, which a text has shown.
-void LogAnalysis::add_facts(Diagnosis& diagnosis) const {
-  std::uint64_t noise = 0;
-  for (const Finding& finding : diagnosis.also_seen)
-    noise += finding.kind == SignatureClass::benign ? finding.count : 0;
-  const bool is_silent = last_lines_.empty() || diagnosis.lines <= noise;
-  // A signal in the status is not the cause where the log has a likely explanation, even an unknown one.
-  const bool is_explained = salient_.highest_score() >= min_explaining_score;
-  const auto last_line_has = [this](const std::string& text) {
-    return !last_lines_.empty() && last_lines_.back().text.find(text) != npos;
-  };
-  // Where a rank exited with a status, the launcher ended the other ranks: their signal is not the cause.
-  const auto ended = matches_.first_failed_rank(sources_);
-  const bool exited_itself = ended && ended->how.starts_with("exit status ");
-  for (const Signature& signature : index_.set().signatures) {
-    if (exited_itself && signature.kind == SignatureClass::fact) continue;
-    const bool holds = std::any_of(signature.facts.begin(), signature.facts.end(), [&](const FactRule& fact) {
-      const auto& end = diagnosis.end;
-      const bool by_status_alone = !fact.log_is_empty && fact.last_line_has.empty();
-      if (signature.kind == SignatureClass::fact && by_status_alone && is_explained) return false;
-      if (fact.log_is_empty && !is_silent) return false;
-      if (!fact.last_line_has.empty() && !last_line_has(fact.last_line_has)) return false;
-      if (!fact.from.empty() && log_source_named(fact.from) != end.from) return false;
-      const auto& all = fact.statuses;
-      return all.empty() || (end.status && std::find(all.begin(), all.end(), *end.status) != all.end());
-    });
-    if (!holds) continue;
-    const auto known = [&](const Finding& finding) { return finding.id == signature.id; };
-    if (std::any_of(diagnosis.also_seen.begin(), diagnosis.also_seen.end(), known)) continue;
-    Finding finding;
-    finding.id = signature.id;
-    finding.kind = SignatureClass::fact;
-    if (ended) finding.place = ended->place;
-    const TemplateValues with{finding.place, diagnosis.status_meaning, ""};
-    finding.title = fill_in(signature.title, with);
-    finding.cause = fill_in(signature.cause, with);
-    for (const auto& remedy : signature.remedies) finding.remedies.push_back(fill_in(remedy, with));
-    finding.reference = signature.reference;
-    finding.count = 1;
-    for (const auto& found : salient_.best(4)) {
-      finding.evidence.push_back(found.line);
-      finding.evidence.back().source = sources_[found.source];
-    }
-    const auto after = std::find_if(diagnosis.also_seen.begin(), diagnosis.also_seen.end(),
-                                    [](const Finding& f) { return f.kind > SignatureClass::fact; });
-    diagnosis.also_seen.insert(after, std::move(finding));
-  }
-}
-
 Diagnosis LogAnalysis::diagnosis(const RunStatus& end) const {
-  Diagnosis diagnosis;
-  diagnosis.lines = lines_ended_ + line_;
-  diagnosis.bytes = bytes_;
-  diagnosis.end = end.status ? end : matches_.logged_status();
-  if (end.from != LogSource::unknown) diagnosis.end.from = end.from;
-  diagnosis.status_meaning = status_meaning(diagnosis.end);
-  diagnosis.of_srun = of_srun_ || diagnosis.end.from == LogSource::slurm;
-  diagnosis.also_seen = matches_.ranked(sources_, tagging_command(diagnosis));
-  add_facts(diagnosis);
-
-  const bool ended_well = end.status && *end.status == 0;
-  auto& findings = diagnosis.also_seen;
-  // After exit status 0 only a primary signature counts as a cause.
-  const bool has_cause = !findings.empty() && findings.front().kind <= (ended_well ? SignatureClass::primary
-                                                                                   : SignatureClass::fact);
-  const bool has_consequence = !findings.empty() && findings.front().kind == SignatureClass::secondary;
-  const bool failed = diagnosis.end.status.value_or(0) != 0 || has_consequence ||
-                      matches_.first_failed_rank(sources_).has_value() ||
-                      salient_.highest_score() >= min_failure_score;
-  if (has_cause) {
-    diagnosis.verdict = Verdict::cause_found;
-    diagnosis.cause = std::move(findings.front());
-    findings.erase(findings.begin());
-  } else if (!ended_well && failed) {
-    diagnosis.verdict = Verdict::unknown;
-    fill_salient(diagnosis);
-  }
-  if (diagnosis.verdict == Verdict::no_trouble && !end.status) add_doubtful(diagnosis);
-  diagnosis.shows_error = salient_.highest_score() >= min_failure_score;
-  diagnosis.names_ranks = names_ranks_;
-  find_first_failing(diagnosis);
-  return diagnosis;
+  return conclude({index_.set(), matches_, salient_, tracebacks_, sources_, last_lines_, lines_before_end_,
+                   hosts_, names_ranks_, of_srun_, lines_ended_ + line_, bytes_},
+                  end);
 }
 
 }  // namespace ddlrun::diagnose

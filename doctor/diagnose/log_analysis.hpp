@@ -4,19 +4,21 @@
 //   begin_source() -> take(): blocks of bytes -> lines (long ones in segments) -> sanitized text
 //     -> line prefix (rank, host, time) -> PatternIndex: signatures whose literal text occurs
 //     -> MessageMatcher: their whole pattern -> MatchStore: first and last match of each signature
-//     -> salient lines, the last lines, exit statuses
+//     -> TracebackReader: exceptions of Python -> salient lines, the last lines, exit statuses
 //   end_source() flushes an unfinished line; sources follow each other, one rank's file or one log
-//   diagnosis(): ranks the matches: the cause is the earliest match that no other match explains
+//   diagnosis(): see conclusion.hpp
 #pragma once
 
 #include "doctor/diagnose/diagnosis.hpp"
 #include "doctor/diagnose/match_store.hpp"
 #include "doctor/diagnose/message_matcher.hpp"
 #include "doctor/diagnose/pattern_index.hpp"
+#include "doctor/diagnose/python_traceback.hpp"
 #include "doctor/diagnose/salient_lines.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,17 +43,19 @@ class LogAnalysis {
   void take_long_line(std::string_view line, bool is_whole);
   void take_line(std::string_view line, bool touched);
   void take_segment(std::string_view segment, bool touched);
-  std::vector<LogLine> lines_at_end(std::string_view text, std::uint64_t number) const;
+  std::vector<LogLine> lines_at_end(std::string_view text, std::uint64_t number);
   void remember_last_lines(std::string_view text);
-  void add_facts(Diagnosis& diagnosis) const;
-  void fill_salient(Diagnosis& diagnosis) const;
-  void add_doubtful(Diagnosis& diagnosis) const;
-  void find_first_failing(Diagnosis& diagnosis) const;
+  // True while lines without any literal matter too.
+  bool is_attentive() const {
+    return matcher_.is_attentive() || tracebacks_.is_attentive() || salient_.is_attentive();
+  }
 
   PatternIndex index_;
   MatchStore matches_;
   MessageMatcher matcher_;
   SalientLines salient_;
+  TracebackReader tracebacks_;
+  std::set<std::string> hosts_;  // named before lines
   std::vector<std::string> sources_;
   std::optional<std::uint32_t> source_rank_;
   bool names_ranks_ = false;               // some line has a rank in its prefix

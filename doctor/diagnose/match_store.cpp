@@ -60,8 +60,16 @@ std::string how_of(const Match& end) {
   return captures.value.empty() ? std::string() : sanitize(captures.value, 200);
 }
 
-// With an exit status, not by a signal: a signal may come from the launcher, which ends the other ranks.
+// With an exit status or a crash; another signal may come from the launcher, which ends the other ranks.
 bool failed_by_itself(const Match& end) {
+  constexpr int crashes[] = {4, 6, 7, 8, 11};  // ILL, ABRT, BUS, FPE, SEGV
+  constexpr std::string_view crashes_of_srun[] = {"Illegal instruction", "Aborted", "Bus error",
+                                                  "Floating point exception", "Segmentation fault"};
+  const auto& signal = end.captures.signal;
+  if (signal && std::find(std::begin(crashes), std::end(crashes), *signal) != std::end(crashes)) return true;
+  for (const std::string_view words : crashes_of_srun) {
+    if (end.captures.value.starts_with(words)) return true;
+  }
   const auto status = end.captures.status ? end.captures.status : end.fields.status;
   if (end.captures.value.starts_with("Exited with exit code ")) return true;  // srun
   return !end.captures.signal && status && *status > 0 && *status <= 128;
@@ -135,14 +143,16 @@ void MatchStore::add_ending(const Match& match) {
 }
 
 Finding MatchStore::finding_of(const Signature& signature, const Entry& entry,
-                               const std::vector<std::string>& sources, const std::string& tagged) const {
+                               const std::vector<std::string>& sources, const std::string& tagged,
+                               const std::string& likely_host) const {
   const Match& best = entry.best;
   Finding finding;
   finding.id = signature.id;
   finding.kind = signature.kind;
   finding.place = place_of(best);
   if (finding.place.host.empty() && finding.place.rank) finding.place.host = host_of(*finding.place.rank);
-  const TemplateValues with{finding.place, value_of(best), sanitize(best.fields.advice, 400)};
+  TemplateValues with{finding.place, value_of(best), sanitize(best.fields.advice, 400)};
+  if (with.place.host.empty()) with.place.host = likely_host;
   finding.title = fill_in(signature.title, with);
   finding.cause = fill_in(signature.cause, with);
   // Remedies are pasted into shells, and what is filled in comes from a log.
@@ -157,8 +167,8 @@ Finding MatchStore::finding_of(const Signature& signature, const Entry& entry,
   return finding;
 }
 
-std::vector<Finding> MatchStore::ranked(const std::vector<std::string>& sources,
-                                        const std::string& tagged) const {
+std::vector<Finding> MatchStore::ranked(const std::vector<std::string>& sources, const std::string& tagged,
+                                        const std::string& likely_host) const {
   struct Row {
     const Signature* signature;
     const Entry* entry;
@@ -202,7 +212,8 @@ std::vector<Finding> MatchStore::ranked(const std::vector<std::string>& sources,
     return a.entry->best.weight > b.entry->best.weight;
   });
   std::vector<Finding> findings;
-  for (const Row& row : rows) findings.push_back(finding_of(*row.signature, *row.entry, sources, tagged));
+  for (const Row& row : rows)
+    findings.push_back(finding_of(*row.signature, *row.entry, sources, tagged, likely_host));
   return findings;
 }
 

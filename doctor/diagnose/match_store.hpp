@@ -21,8 +21,10 @@ class MatchStore {
 
   void add(Match&& match);
 
-  // Findings, the cause first: P, G, N, S, W; among equals the earliest. `tagged` as in TemplateValues.
-  std::vector<Finding> ranked(const std::vector<std::string>& sources, const std::string& tagged) const;
+  // Findings, the cause first: P, G, E, S, W; among equals the earliest. `tagged` as in TemplateValues;
+  // remedies of a message without a host name `likely_host`, "" if unknown.
+  std::vector<Finding> ranked(const std::vector<std::string>& sources, const std::string& tagged,
+                              const std::string& likely_host) const;
   // The rank that ended first, by its launcher's message.
   std::optional<FailingRank> first_failed_rank(const std::vector<std::string>& sources) const;
   // The whole run's status, if the log contains it.
@@ -42,7 +44,7 @@ class MatchStore {
 
   void add_ending(const Match& match);
   Finding finding_of(const Signature& signature, const Entry& entry, const std::vector<std::string>& sources,
-                     const std::string& tagged) const;
+                     const std::string& tagged, const std::string& likely_host) const;
 
   const SignatureSet& set_;
   std::map<std::uint32_t, Entry> entries_;  // by the signature's number

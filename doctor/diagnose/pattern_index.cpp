@@ -36,10 +36,14 @@ struct PatternIndex::Literals {
 PatternIndex::Literals PatternIndex::gather(const SignatureSet& set) {
   Literals literals;
   for (std::size_t i = 0; i < set.signatures.size(); ++i) {
-    literals.add_patterns(set.signatures[i].patterns, i, false);
+    // Those of class L are held against one line only: see likely_cause.hpp.
+    if (set.signatures[i].kind != SignatureClass::likely)
+      literals.add_patterns(set.signatures[i].patterns, i, false);
   }
   for (std::size_t i = 0; i < set.endings.size(); ++i)
     literals.add_patterns(set.endings[i].patterns, i, true);
+  literals.use("File \"").of_traceback = true;
+  literals.use("Traceback (most recent call last)").of_traceback = true;
   literals.use(" sent help message ").help_count = true;
   literals.use("You were supposed to get help about:").help_without_text = true;
   for (LiteralUse& use : literals.uses) {

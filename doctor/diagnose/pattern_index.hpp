@@ -27,6 +27,7 @@ struct LiteralUse {
   std::vector<std::uint32_t> patterns;
   bool marks_end = false;          // an ending, or a consequence
   int salience = 0;                // of a line with it, 0 to 100
+  bool of_traceback = false;       // a head or a frame of Python
   bool help_count = false;         // "3 more processes have sent help message FILE / TOPIC"
   bool help_without_text = false;  // "Sorry!  You were supposed to get help about:"
 };

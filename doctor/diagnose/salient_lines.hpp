@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Picks the lines of an unknown log that most likely show the failure: lines with words such as "error:" or
-// "Traceback", ranked by score, one line of each shape.
+// "cannot ", ranked by score, one line of each shape, each with the lines that follow it.
 #pragma once
 
 #include "doctor/diagnose/diagnosis.hpp"
 #include "doctor/diagnose/log_line.hpp"
+#include "doctor/diagnose/match.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -21,8 +22,11 @@ struct ErrorKeyword {
 };
 std::span<const ErrorKeyword> error_keywords();
 
-// From this score on, one line is enough to call the run failed.
+// From this score on, one line is enough to report that the run failed.
 constexpr int min_failure_score = 70;
+
+// The score of is_boilerplate(): shown only where the log has nothing else.
+constexpr int boilerplate_score = 6;
 
 struct SalientLine {
   LogLine line;  // `source` is empty
@@ -30,28 +34,45 @@ struct SalientLine {
   Moment moment;
   Place place;
   int score = 0;
-  std::string shape;  // the text without its numbers
+  std::string shape;                    // the text without its numbers
+  std::vector<EvidenceLine> following;  // of the same rank, at most 8
 };
 
 class SalientLines {
  public:
   // `word_score` is the highest of the words in the line.
   void take(const ReadLine& line, int word_score);
+  // Every line while is_attentive().
+  void follow(const ReadLine& line);
+  // True while lines without any keyword matter too.
+  bool is_attentive() const { return !followed_shape_.empty(); }
+  void end_source() {
+    followed_shape_.clear();
+    followed_score_ = 0;
+  }
 
   // At most `limit`, in the order of the log.
   std::vector<SalientLine> best(std::size_t limit) const;
   // The first line of a known rank with at least min_failure_score.
   const std::optional<SalientLine>& first_of_a_rank() const { return first_of_a_rank_; }
   int highest_score() const { return highest_; }
+  // All that are kept, in no order.
+  const std::vector<SalientLine>& kept() const { return kept_; }
 
  private:
   std::vector<SalientLine> kept_;
   std::optional<SalientLine> first_of_a_rank_;
   int highest_ = 0;
+  std::string followed_shape_;  // of the line whose following lines are read
+  int followed_score_ = 0;
+  int lines_left_ = 0;
 };
 
 // True for text that launchers print after every failure: it does not explain this one.
 bool is_boilerplate(std::string_view text);
+
+// True for rulers, banners and drawings: less than half of the text is letters and digits.
+bool is_decoration(std::string_view text);
 
 // The score of a line whose best word has `word_score`: warnings and figures of merit count less.
 int line_salience(std::string_view text, int word_score);

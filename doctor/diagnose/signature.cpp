@@ -24,8 +24,12 @@ char letter_of(SignatureClass kind) {
       return 'P';
     case SignatureClass::generic:
       return 'G';
+    case SignatureClass::likely:
+      return 'L';
     case SignatureClass::fact:
       return 'N';
+    case SignatureClass::ending:
+      return 'E';
     case SignatureClass::secondary:
       return 'S';
     case SignatureClass::benign:

@@ -13,7 +13,9 @@ namespace ddlrun::diagnose {
 enum class SignatureClass {
   primary,    // P: names a cause
   generic,    // G: general: any primary of the same run comes first
+  likely,     // L: a class of errors; for the most telling line of a log that no other signature explains
   fact,       // N: found by the exit status or by missing output, not by a text
+  ending,     // E: how a rank or the job ended, without the reason
   secondary,  // S: a consequence of another process's failure; never the cause
   benign,     // W: harmless unless something else failed
 };
@@ -53,8 +55,8 @@ struct Signature {
   SignatureClass kind = SignatureClass::primary;
   std::string title;
   std::string cause;
-  std::vector<std::string> remedies;  // {host}, {rank} and {value} are filled in
-  std::string reference;
+  std::vector<std::string> remedies;     // {host}, {rank} and {value} are filled in
+  std::string reference;                 // where the message is defined or discussed, or ""
   std::vector<MessagePattern> patterns;  // alternatives
   std::vector<HelpTopic> topics;
   std::vector<FactRule> facts;

@@ -79,15 +79,15 @@ class Reader {
     return found;
   }
 
-  LinePattern read_line(const YamlValue& value, bool first) const {
+  LinePattern read_line(const YamlValue& value, std::size_t least) const {
     auto pattern = parse_line_pattern(text(value));
     if (!pattern) {
       refuse(value, "a pattern holds an unknown {name}, or two of them touch",
              "{*}, {host}, {rank}, {value}, {signal}, {status}, {number}, {end}");
     }
-    if (first && key_of(*pattern).size() < LiteralScanner::min_length) {
-      refuse(value, fmt::format("the first line of a pattern needs a fixed text of at least {} bytes",
-                                LiteralScanner::min_length));
+    if (key_of(*pattern).size() < least) {
+      refuse(value,
+             fmt::format("the first line of a pattern needs a fixed text of at least {} bytes", least));
     }
     for (const std::string& piece : pattern->pieces) {
       if (piece.find('\n') != std::string::npos)
@@ -95,18 +95,20 @@ class Reader {
     }
     return *pattern;
   }
-  MessagePattern read_message(const YamlValue& value) const {
+  MessagePattern read_message(const YamlValue& value, std::size_t least) const {
     MessagePattern message;
-    for (const YamlValue* line : one_or_many(value)) message.push_back(read_line(*line, message.empty()));
+    for (const YamlValue* line : one_or_many(value))
+      message.push_back(read_line(*line, message.empty() ? least : 0));
     if (message.empty()) refuse(value, "an empty pattern");
     return message;
   }
-  std::vector<MessagePattern> read_patterns(const YamlValue& in) const {
+  // Patterns of class L are held against one line only, and need no key for the scanner.
+  std::vector<MessagePattern> read_patterns(const YamlValue& in, std::size_t least) const {
     std::vector<MessagePattern> patterns;
     const YamlValue* match = in.find("match");
     if (match == nullptr) return patterns;
-    if (match->kind == Kind::scalar) return {read_message(*match)};
-    for (const YamlValue& item : items(*match)) patterns.push_back(read_message(item));
+    if (match->kind == Kind::scalar) return {read_message(*match, least)};
+    for (const YamlValue& item : items(*match)) patterns.push_back(read_message(item, least));
     return patterns;
   }
   std::vector<HelpTopic> read_topics(const YamlValue& in) const {
@@ -146,11 +148,12 @@ class Reader {
   }
   SignatureClass read_class(const YamlValue& in) const {
     const std::string letter = required_text(in, "class");
-    for (const auto kind : {SignatureClass::primary, SignatureClass::generic, SignatureClass::fact,
-                            SignatureClass::secondary, SignatureClass::benign}) {
+    for (const auto kind :
+         {SignatureClass::primary, SignatureClass::generic, SignatureClass::likely, SignatureClass::fact,
+          SignatureClass::ending, SignatureClass::secondary, SignatureClass::benign}) {
       if (letter.size() == 1 && letter[0] == letter_of(kind)) return kind;
     }
-    refuse(*in.find("class"), fmt::format("class '{}'", printable(letter, 20)), "P, G, N, S or W");
+    refuse(*in.find("class"), fmt::format("class '{}'", printable(letter, 20)), "P, G, L, N, E, S or W");
   }
 
   Signature read_signature(const YamlValue& value) const {
@@ -161,11 +164,12 @@ class Reader {
     signature.kind = read_class(value);
     signature.title = required_text(value, "title");
     signature.cause = required_text(value, "cause");
-    signature.reference = required_text(value, "reference");
+    signature.reference = optional_text(value, "reference");
     const YamlValue* remedies = value.find("try");
     if (remedies == nullptr) refuse(value, "'try:' is missing: what is to be typed?");
     for (const YamlValue* item : one_or_many(*remedies)) signature.remedies.push_back(text(*item));
-    signature.patterns = read_patterns(value);
+    const bool likely = signature.kind == SignatureClass::likely;
+    signature.patterns = read_patterns(value, likely ? 3 : LiteralScanner::min_length);
     signature.topics = read_topics(value);
     if (const YamlValue* facts = value.find("facts")) {
       for (const YamlValue& item : items(*facts)) signature.facts.push_back(read_fact(item));
@@ -177,7 +181,7 @@ class Reader {
       signature.unless_rank_failed = read_bool(*unless);
     const bool can_be_found =
         !signature.patterns.empty() || !signature.topics.empty() || !signature.facts.empty();
-    if (!can_be_found && signature.kind != SignatureClass::fact)
+    if (!can_be_found && signature.kind != SignatureClass::fact && !likely)
       refuse(value, "nothing to find it by", "match: ...");
     return signature;
   }
@@ -191,7 +195,7 @@ class Reader {
   Ending read_ending(const YamlValue& value) const {
     need_mapping(value, {"id", "match", "from", "is"});
     Ending ending{required_text(value, "id"), optional_text(value, "from"), EndingKind::rank,
-                  read_patterns(value)};
+                  read_patterns(value, LiteralScanner::min_length)};
     const std::string is = optional_text(value, "is");
     if (is == "status") ending.kind = EndingKind::status;
     if (is == "place") ending.kind = EndingKind::place;

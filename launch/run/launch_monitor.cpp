@@ -221,7 +221,7 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   cause_was_printed_ = found.cause && found.cause->id == diagnose::own_error_id;
   // The supervisors report which rank ended first; the log only which end was printed first.
   if (ranks_ && find_first_failure(ranks_->record(), result.exit_status)) found.first_failing.reset();
-  return found.verdict == diagnose::Verdict::cause_found ? diagnose::render_diagnosis(found) : std::string();
+  return found.cause ? diagnose::render_diagnosis(found) : std::string();
 }
 
 std::optional<int> LaunchMonitor::status(const ProcessResult& result) const {

@@ -137,8 +137,9 @@ FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus
     // The status of ranks that were ended does not show the cause.
     if (logged_status > 128) found = analysis.diagnosis({std::nullopt, starter});
   }
-  if (found.verdict != diagnose::Verdict::cause_found) return words;
-  words.title = printable(found.cause->title, 200);
+  if (!found.cause) return words;
+  const bool likely = found.verdict == diagnose::Verdict::likely_cause;
+  words.title = (likely ? "most likely: " : "") + printable(found.cause->title, 200);
   name_known(found.cause->remedies, job, status);
   if (!end.has_diagnosis) words.diagnosis = diagnose::render_diagnosis(found);
   return words;

@@ -6,7 +6,7 @@
 . "$(dirname "$(readlink -f "$0")")/../support/check.sh"
 golden=$DDLRUN_SOURCE_DIR/tests/golden/diagnose
 
-# The whole report, word by word: a known cause, a log without trouble, an unknown one, a hostile one.
+# The whole report, word by word: a known cause, a likely one, an unknown one, a log without trouble, a hostile one.
 # The first line of NAME.args, where there is one, has more arguments.
 for log in "$golden"/*.log; do
   name=$(basename "$log" .log)
@@ -23,9 +23,9 @@ for log in "$golden"/*.log; do
 import json, sys
 report = json.load(open(sys.argv[1]))
 assert report["schema"] == "ddlrun.diagnose/1"
-wanted = {0: ["no-trouble"], 1: ["cause-found", "unknown"]}[int(sys.argv[2])]
+wanted = {0: ["no-trouble"], 1: ["cause-found", "likely-cause", "unknown"]}[int(sys.argv[2])]
 assert report["verdict"] in wanted, report["verdict"]
-assert (report["cause"] is not None) == (report["verdict"] == "cause-found")
+assert (report["cause"] is not None) == (report["verdict"] in ("cause-found", "likely-cause"))
 assert report["cause"] is None or report["cause"]["try"]
 ' "$work/out" "$status" || fail "the JSON of $name.log"
 done
@@ -49,7 +49,7 @@ expect 1 '[B8]' "$DDLRUN" diagnose "$work/empty.log" --status 1 --from mpirun
 expect 1 'SIGTERM (256 + 15)' "$DDLRUN" diagnose "$work/rank.0/stderr" --status 271 --from pbs
 expect 1 'walltime' "$DDLRUN" diagnose "$work/rank.0/stderr" --status -29 --from pbs
 printf 'RuntimeError: caught and retried\n' >"$work/well.log"
-expect 1 'cause: unknown' "$DDLRUN" diagnose "$work/well.log"
+expect 1 'most likely: RuntimeError: caught and retried' "$DDLRUN" diagnose "$work/well.log"
 expect 0 'no trouble' "$DDLRUN" diagnose "$work/well.log" --status 0
 
 # --list and --explain; every id that is listed can be explained.

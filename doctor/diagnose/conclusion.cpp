@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/conclusion.hpp"
+
+#include "base/text/text.hpp"
+#include "doctor/diagnose/exit_status.hpp"
+#include "doctor/diagnose/likely_cause.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace ddlrun::diagnose {
+
+namespace {
+
+constexpr std::size_t few_lines = 3;
+constexpr int min_explaining_score = 75;  // a crash in the launcher's words has less
+constexpr int min_likely_score = 60;      // where the run certainly failed; else min_failure_score
+constexpr int min_doubtful_score = 50;
+
+// The command that prints each line's rank before it, for the launcher of this run.
+std::string tagging_command(const Diagnosis& diagnosis) {
+  if (diagnosis.end.of_launch) return "ddlrun launch --rank-output prefix";
+  return diagnosis.of_srun ? "srun --label" : "mpirun --tag-output";
+}
+
+LogLine in_source(LogLine line, const LogFacts& log, std::uint32_t source) {
+  line.source = log.sources[source];
+  return line;
+}
+
+bool ended_well(const RunStatus& end) { return end.status && *end.status == 0; }
+
+// The host that a remedy means where its message names none: the one that failed, or the only one of the log.
+std::string likely_host(const LogFacts& log) {
+  const auto ended = log.matches.first_failed_rank(log.sources);
+  if (ended && !ended->place.host.empty()) return ended->place.host;
+  return log.hosts.size() == 1 ? *log.hosts.begin() : std::string();
+}
+
+// A finding with the texts of `signature`; the caller adds title and evidence.
+Finding finding_of(const Signature& signature, Place place, const LogFacts& log, const Diagnosis& diagnosis) {
+  Finding finding;
+  finding.id = signature.id;
+  finding.kind = signature.kind;
+  finding.place = std::move(place);
+  finding.reference = signature.reference;
+  finding.count = 1;
+  TemplateValues with{finding.place, diagnosis.status_meaning, "", tagging_command(diagnosis)};
+  if (with.place.host.empty()) with.place.host = likely_host(log);
+  finding.title = fill_in(signature.title, with);
+  finding.cause = fill_in(signature.cause, with);
+  for (const auto& remedy : signature.remedies) finding.remedies.push_back(fill_in(remedy, with));
+  return finding;
+}
+
+// Where no line has a rank before it, the next log should have.
+void add_tagging(Finding& finding, const LogFacts& log, const Diagnosis& diagnosis) {
+  if (!log.names_ranks)
+    finding.remedies.push_back(tagging_command(diagnosis) + " ...   # prints the rank on each line");
+}
+
+void insert_before(std::vector<Finding>& findings, SignatureClass kind, Finding finding) {
+  const auto at =
+      std::find_if(findings.begin(), findings.end(), [kind](const Finding& f) { return f.kind >= kind; });
+  findings.insert(at, std::move(finding));
+}
+
+bool fact_holds(const FactRule& fact, const Signature& signature, const LogFacts& log,
+                const Diagnosis& diagnosis) {
+  const auto& end = diagnosis.end;
+  // PBS's negative statuses are its own codes, not signals.
+  if (end.from == LogSource::pbs && end.status.value_or(0) < 0 && fact.from.empty()) return false;
+  std::uint64_t noise = 0;
+  for (const Finding& finding : diagnosis.also_seen)
+    noise += finding.kind == SignatureClass::benign ? finding.count : 0;
+  const bool is_silent = log.last_lines.empty() || diagnosis.lines <= noise;
+  // A signal in the status is not the cause where the log has a likely explanation, even an unknown one.
+  const bool by_status_alone = !fact.log_is_empty && fact.last_line_has.empty();
+  const bool is_explained = log.salient.highest_score() >= min_explaining_score;
+  if (signature.kind == SignatureClass::fact && by_status_alone && is_explained) return false;
+  if (fact.log_is_empty && !is_silent) return false;
+  if (!fact.last_line_has.empty() &&
+      (log.last_lines.empty() || log.last_lines.back().text.find(fact.last_line_has) == std::string::npos))
+    return false;
+  if (!fact.from.empty() && log_source_named(fact.from) != end.from) return false;
+  const auto& all = fact.statuses;
+  return all.empty() || (end.status && std::find(all.begin(), all.end(), *end.status) != all.end());
+}
+
+// Rules on facts rank behind causes that a text has shown.
+void add_facts(Diagnosis& diagnosis, const LogFacts& log) {
+  // Where a rank exited with a status, the launcher ended the other ranks: their signal is not the cause.
+  const auto ended = log.matches.first_failed_rank(log.sources);
+  const bool exited_itself = ended && ended->how.starts_with("exit status ");
+  for (const Signature& signature : log.signatures.signatures) {
+    if (exited_itself && signature.kind == SignatureClass::fact) continue;
+    const bool holds = std::any_of(signature.facts.begin(), signature.facts.end(), [&](const FactRule& fact) {
+      return fact_holds(fact, signature, log, diagnosis);
+    });
+    if (!holds) continue;
+    const auto known = [&](const Finding& finding) { return finding.id == signature.id; };
+    if (std::any_of(diagnosis.also_seen.begin(), diagnosis.also_seen.end(), known)) continue;
+    Finding finding = finding_of(signature, ended ? ended->place : Place(), log, diagnosis);
+    finding.kind = SignatureClass::fact;
+    for (const auto& found : log.salient.best(4))
+      finding.evidence.push_back(in_source(found.line, log, found.source));
+    insert_before(diagnosis.also_seen, SignatureClass::ending, std::move(finding));
+  }
+}
+
+bool shows_line(const Finding& finding, const std::string& source, std::uint64_t line) {
+  return std::any_of(finding.evidence.begin(), finding.evidence.end(),
+                     [&](const LogLine& l) { return l.source == source && l.line == line; });
+}
+
+// The first exception that is the cause of what follows it, or nullptr.
+const PythonException* causing_exception(const std::vector<Finding>& findings, const LogFacts& log) {
+  const PythonException* first = nullptr;
+  for (const PythonException& one : log.tracebacks.exceptions()) {
+    const std::uint64_t line = one.evidence.back().line;
+    const bool is_consequence =
+        one.is_consequence || std::any_of(findings.begin(), findings.end(), [&](const Finding& f) {
+          return f.kind >= SignatureClass::ending && shows_line(f, log.sources[one.source], line);
+        });
+    if (!is_consequence && (first == nullptr || is_earlier(one.moment, first->moment))) first = &one;
+  }
+  return first;
+}
+
+// An exception is a cause unless a signature explains its text.
+void add_exception(Diagnosis& diagnosis, const LogFacts& log) {
+  auto& findings = diagnosis.also_seen;
+  const PythonException* exception = causing_exception(findings, log);
+  const Signature* signature = find_signature(log.signatures, python_exception_id);
+  if (exception == nullptr || signature == nullptr) return;
+  const std::string& source = log.sources[exception->source];
+  const std::uint64_t first_line = exception->evidence.front().line;
+  const auto explains = [&](const Finding& finding) {
+    return finding.kind <= SignatureClass::generic &&
+           shows_line(finding, source, exception->evidence.back().line);
+  };
+  if (std::any_of(findings.begin(), findings.end(), explains)) return;
+
+  Place place = exception->place;
+  if (place.host.empty() && place.rank) place.host = log.matches.host_of(*place.rank);
+  const Signature* error = error_class(log.signatures, exception->headline());
+  Finding finding = finding_of(error == nullptr ? *signature : *error, place, log, diagnosis);
+  finding.id = signature->id;
+  finding.kind = SignatureClass::generic;
+  finding.reference = signature->reference;
+  finding.title = exception->headline();
+  if (!exception->file.empty()) finding.title += fmt::format(" ({}:{})", exception->file, exception->line);
+  for (const EvidenceLine& line : exception->evidence)
+    finding.evidence.push_back({source, line.line, line.text});
+
+  add_tagging(finding, log, diagnosis);
+  // Behind the causes that came before it; before those that may be its consequences.
+  const auto at = std::find_if(findings.begin(), findings.end(), [&](const Finding& other) {
+    if (other.kind > SignatureClass::generic) return true;
+    const bool later = !other.evidence.empty() && other.evidence.front().source == source &&
+                       other.evidence.front().line > first_line;
+    const Signature* known = find_signature(log.signatures, other.id);
+    return later && (other.kind == SignatureClass::generic || (known != nullptr && known->may_follow));
+  });
+  findings.insert(at, std::move(finding));
+}
+
+// What general rules find where no signature gives a cause.
+void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed) {
+  auto& findings = diagnosis.also_seen;
+  if (!findings.empty() && findings.front().kind <= SignatureClass::fact) return;
+  const SalientLine* line =
+      most_telling(log.salient.kept(), certainly_failed ? min_likely_score : min_failure_score);
+  if (line == nullptr) return;
+  const std::string headline = error_headline(*line);
+  const Signature* error = error_class(log.signatures, headline);
+  if (error == nullptr) return;
+  Place place = line->place;
+  const auto ended = log.matches.first_failed_rank(log.sources);
+  if (place.host.empty() && place.rank) place.host = log.matches.host_of(*place.rank);
+  if (place.empty() && ended) place = ended->place;
+  Finding finding = finding_of(*error, place, log, diagnosis);
+  finding.title = headline;
+  finding.evidence.push_back(in_source(line->line, log, line->source));
+  for (const EvidenceLine& next : line->following) {
+    if (finding.evidence.size() > few_lines) break;
+    finding.evidence.push_back({log.sources[line->source], next.line, next.text});
+  }
+  add_tagging(finding, log, diagnosis);
+  const bool explains = line->score >= min_explaining_score;
+  insert_before(findings, explains ? SignatureClass::ending : SignatureClass::secondary, std::move(finding));
+}
+
+void fill_salient(Diagnosis& diagnosis, const LogFacts& log) {
+  const auto& last = log.lines_before_end.empty() ? log.last_lines : log.lines_before_end;
+  for (const auto& found : log.salient.best(8)) {
+    if (found.score > boilerplate_score || last.empty())
+      diagnosis.salient_lines.push_back(in_source(found.line, log, found.source));
+  }
+  if (diagnosis.salient_lines.size() >= few_lines) return;
+  // Few lines look like errors: the last lines before the launcher's message may be errors in other words.
+  for (const LogLine& line : last) {
+    const auto& known = diagnosis.salient_lines;
+    if (std::find(known.begin(), known.end(), line) == known.end()) diagnosis.salient_lines.push_back(line);
+  }
+  const auto order = [&log](const LogLine& line) {
+    return std::pair(std::find(log.sources.begin(), log.sources.end(), line.source), line.line);
+  };
+  std::sort(diagnosis.salient_lines.begin(), diagnosis.salient_lines.end(),
+            [&order](const LogLine& a, const LogLine& b) { return order(a) < order(b); });
+}
+
+// No sign of a failure: lists the few lines that may still be errors.
+void add_doubtful(Diagnosis& diagnosis, const LogFacts& log) {
+  for (const auto& found : log.salient.best(3)) {
+    if (found.score >= min_doubtful_score)
+      diagnosis.salient_lines.push_back(in_source(found.line, log, found.source));
+  }
+}
+
+void find_first_failing(Diagnosis& diagnosis, const LogFacts& log) {
+  diagnosis.first_failing = log.matches.first_failed_rank(log.sources);
+  if (diagnosis.first_failing) return;
+  const bool has_rank = diagnosis.cause && diagnosis.cause->place.rank && !diagnosis.cause->evidence.empty();
+  const auto& error = log.salient.first_of_a_rank();
+  if (has_rank) {
+    diagnosis.first_failing =
+        FailingRank{diagnosis.cause->place, diagnosis.cause->title, diagnosis.cause->evidence.front()};
+  } else if (error && diagnosis.verdict != Verdict::no_trouble) {
+    Place place = error->place;
+    if (place.host.empty()) place.host = log.matches.host_of(*place.rank);
+    diagnosis.first_failing = FailingRank{std::move(place), "the first rank to report an error",
+                                          in_source(error->line, log, error->source)};
+  }
+}
+
+}  // namespace
+
+Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
+  Diagnosis diagnosis;
+  diagnosis.lines = log.lines;
+  diagnosis.bytes = log.bytes;
+  diagnosis.end = end.status ? end : log.matches.logged_status();
+  if (end.from != LogSource::unknown) diagnosis.end.from = end.from;
+  diagnosis.status_meaning = status_meaning(diagnosis.end);
+  diagnosis.of_srun = log.of_srun || diagnosis.end.from == LogSource::slurm;
+  diagnosis.shows_error = log.salient.highest_score() >= min_failure_score;
+  diagnosis.names_ranks = log.names_ranks;
+  diagnosis.also_seen = log.matches.ranked(log.sources, tagging_command(diagnosis), likely_host(log));
+  add_facts(diagnosis, log);
+  add_exception(diagnosis, log);
+
+  auto& findings = diagnosis.also_seen;
+  const bool certainly_failed =
+      diagnosis.end.status.value_or(0) != 0 || log.matches.first_failed_rank(log.sources).has_value() ||
+      std::any_of(findings.begin(), findings.end(),
+                  [](const Finding& f) { return f.kind <= SignatureClass::secondary; });
+  if (!ended_well(end)) add_likely(diagnosis, log, certainly_failed);
+  // After exit status 0 the findings are notes.
+  const bool has_cause =
+      !ended_well(end) && !findings.empty() && findings.front().kind <= SignatureClass::ending;
+  if (has_cause) {
+    diagnosis.cause = std::move(findings.front());
+    findings.erase(findings.begin());
+    const bool likely = diagnosis.cause->kind == SignatureClass::likely;
+    diagnosis.verdict = likely ? Verdict::likely_cause : Verdict::cause_found;
+  } else if (!ended_well(end) && (certainly_failed || diagnosis.shows_error)) {
+    diagnosis.verdict = Verdict::unknown;
+  }
+  if (diagnosis.verdict == Verdict::unknown || (has_cause && diagnosis.cause->kind >= SignatureClass::likely))
+    fill_salient(diagnosis, log);
+  if (diagnosis.verdict == Verdict::no_trouble && !end.status) add_doubtful(diagnosis, log);
+  find_first_failing(diagnosis, log);
+  return diagnosis;
+}
+
+}  // namespace ddlrun::diagnose

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/likely_cause.hpp"
+
+#include "base/text/text.hpp"
+#include "doctor/diagnose/line_pattern.hpp"
+#include "doctor/diagnose/line_prefix.hpp"
+
+#include <algorithm>
+
+namespace ddlrun::diagnose {
+
+namespace {
+
+constexpr std::size_t max_headline = 200;
+
+// Lines of one weight are compared by time: 95 an exception, 85 a failed check or a fatal error, 70 an error,
+// 50 a hint.
+int weight_of(int score) {
+  for (const int least : {88, 80, 70, 60}) {
+    if (score >= least) return least;
+  }
+  return 0;
+}
+
+// "MPIDI_OFI_mpi_init_hook(1653): text" -> "text"; nothing for another line.
+std::optional<std::string_view> mpich_frame(std::string_view line) {
+  const std::size_t open = line.find('(');
+  if (open == std::string_view::npos || open == 0 || open > 60) return std::nullopt;
+  if (!std::all_of(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(open), is_name_byte))
+    return std::nullopt;
+  const std::size_t close = line.find_first_not_of("0123456789", open + 1);
+  if (close == std::string_view::npos || close == open + 1 || line[close] != ')') return std::nullopt;
+  const std::size_t text = line.find_first_not_of(". ", close + 1);
+  if (text == std::string_view::npos) return std::string_view();
+  if (line[text] != ':') return std::nullopt;
+  return trim(line.substr(text + 1));
+}
+
+// The innermost frame that says more than "fail failed".
+std::string innermost_frame(const SalientLine& line) {
+  std::string innermost;
+  for (const EvidenceLine& next : line.following) {
+    const auto frame = mpich_frame(next.text);
+    if (!frame && innermost.empty()) continue;
+    if (!frame) break;
+    if (frame->size() > 6 && *frame != "fail failed") innermost = std::string(*frame);
+  }
+  return innermost;
+}
+
+std::string joined(std::string_view first, const std::vector<EvidenceLine>& following) {
+  std::string text(first);
+  for (const EvidenceLine& next : following) {
+    if (text.size() + next.text.size() > max_headline) break;
+    text += ' ' + next.text;
+    if (!next.text.ends_with(':') && text.size() > 120) break;
+  }
+  return text;
+}
+
+std::string clip(std::string text) {
+  if (text.size() <= max_headline) return text;
+  std::size_t end = max_headline - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // not inside a character
+  return text.substr(0, end) + "...";
+}
+
+}  // namespace
+
+const SalientLine* most_telling(const std::vector<SalientLine>& lines, int min_score) {
+  const SalientLine* best = nullptr;
+  for (const SalientLine& line : lines) {
+    if (line.score < min_score) continue;
+    const int weight = weight_of(line.score), best_weight = best == nullptr ? -1 : weight_of(best->score);
+    if (weight > best_weight || (weight == best_weight && is_earlier(line.moment, best->moment)))
+      best = &line;
+  }
+  return best;
+}
+
+std::string error_headline(const SalientLine& line) {
+  const std::string& text = line.line.text;
+  if (text.ends_with("error stack:")) {
+    const std::string frame = innermost_frame(line);
+    const std::size_t begin = text.find("rror in ");
+    const std::string_view call =
+        begin == std::string_view::npos
+            ? std::string_view()
+            : std::string_view(text).substr(begin + 8, text.find(':', begin) - begin - 8);
+    if (!frame.empty()) return clip(std::string(call) + (call.empty() ? "" : ": ") + frame);
+  }
+  constexpr std::string_view thrown = "terminate called after throwing an instance of ";
+  if (const std::size_t at = text.find(thrown); at != std::string_view::npos) {
+    std::string what = "C++ exception " + text.substr(at + thrown.size());
+    for (const EvidenceLine& next : line.following) {
+      const std::size_t said = next.text.find("what():");
+      if (said != std::string_view::npos)
+        return clip(what + ": " + std::string(trim(std::string_view(next.text).substr(said + 7))));
+    }
+    return clip(what);
+  }
+  return clip(text.ends_with(':') ? joined(text, line.following) : text);
+}
+
+const Signature* error_class(const SignatureSet& set, std::string_view text) {
+  const Signature* last = nullptr;
+  for (const Signature& signature : set.signatures) {
+    if (signature.kind != SignatureClass::likely) continue;
+    last = &signature;
+    const bool fits =
+        std::any_of(signature.patterns.begin(), signature.patterns.end(),
+                    [text](const MessagePattern& p) { return match_line(p.front(), text).has_value(); });
+    if (fits) return &signature;
+  }
+  return last;
+}
+
+}  // namespace ddlrun::diagnose

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/python_traceback.hpp"
+
+#include "base/text/text.hpp"
+#include "doctor/diagnose/sanitize.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace ddlrun::diagnose {
+
+namespace {
+
+constexpr std::size_t max_exceptions = 32;
+constexpr std::size_t max_tracebacks = 64;
+constexpr int lines_after_frame = 12;  // source text of several lines, markers, lines of other ranks
+constexpr int lines_after_exception = 5;
+constexpr int lines_of_all_ranks = 400;
+
+constexpr std::string_view head = "Traceback (most recent call last)";
+constexpr std::string_view handled = "During handling of the above exception";
+constexpr std::string_view wrapped = "The above exception was the direct cause";
+
+bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+bool is_library(std::string_view path) {
+  constexpr std::array parts = {"site-packages", "dist-packages", "/lib/python", "/lib64/python",
+                                "<frozen",       "<string>",      "<__array_",   "/importlib/"};
+  return std::any_of(parts.begin(), parts.end(), [path](const char* part) { return has(path, part); });
+}
+
+std::string_view base_name(std::string_view path) {
+  const std::size_t slash = path.find_last_of("/\\");
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+std::string_view last_component(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  return dot == std::string_view::npos ? name : name.substr(dot + 1);
+}
+
+bool begins_like_a_name(std::string_view name) {
+  const char first = name.empty() ? ' ' : name.front();
+  const bool letter = (first >= 'A' && first <= 'Z') || (first >= 'a' && first <= 'z') || first == '_';
+  return letter && std::all_of(name.begin(), name.end(), [](char c) { return is_name_byte(c) && c != '-'; });
+}
+
+// The name before the first colon, or the whole line.
+ExceptionText split_at_colon(std::string_view line) {
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return {line, {}};
+  return {line.substr(0, colon), trim(line.substr(colon + 1))};
+}
+
+EvidenceLine evidence_of(const ReadLine& line, std::string_view text) {
+  return {line.line, sanitize(trim(text), 300)};
+}
+
+}  // namespace
+
+std::optional<ExceptionText> exception_text(std::string_view line) {
+  const ExceptionText split = split_at_colon(line);
+  if (split.type.size() > 120 || !begins_like_a_name(split.type)) return std::nullopt;
+  const std::string_view name = last_component(split.type);
+  if (name.empty() || name.front() < 'A' || name.front() > 'Z') return std::nullopt;
+  constexpr std::array endings = {"Error", "Exception", "Interrupt", "Exit", "Failure", "Fault", "Timeout"};
+  const bool known = std::any_of(endings.begin(), endings.end(), [name](const char* end) {
+    return name.ends_with(end) && name.size() > std::string_view(end).size();
+  });
+  return known || name == "Exception" || name == "StopIteration" ? std::optional(split) : std::nullopt;
+}
+
+bool is_consequence_exception(std::string_view type, std::string_view message) {
+  constexpr std::array types = {"ChildFailedError",     "CalledProcessError",     "BrokenPipeError",
+                                "ConnectionResetError", "ProcessExitedException", "ProcessRaisedException",
+                                "BrokenProcessPool",    "HorovodInternalError",   "WorkerCrashedError",
+                                "ActorDiedError",       "RayActorError",          "CancelledError",
+                                "AbortedError",         "DistBackendError"};
+  const std::string_view name = last_component(type);
+  // A DistBackendError with a first cause in its own words is one of NCCL, not of a peer.
+  constexpr std::array messages = {"Connection reset by peer",
+                                   "Connection closed by peer",
+                                   "Broken pipe",
+                                   "communicator was aborted",
+                                   "Socket closed",
+                                   "remote process exited",
+                                   "Horovod has been shut down",
+                                   "watchdog timeout"};
+  const bool by_message = std::any_of(messages.begin(), messages.end(),
+                                      [message](const char* part) { return has(message, part); });
+  if (name == "DistBackendError") return by_message;
+  return by_message || std::find(types.begin(), types.end(), name) != types.end();
+}
+
+const PythonException* TracebackReader::first_cause() const {
+  const PythonException* first = nullptr;
+  for (const PythonException& one : found_) {
+    if (!one.is_consequence && (first == nullptr || is_earlier(one.moment, first->moment))) first = &one;
+  }
+  return first;
+}
+
+TracebackReader::Open& TracebackReader::open_for(const ReadLine& line) {
+  const auto known = std::find_if(open_.begin(), open_.end(),
+                                  [&](const Open& open) { return open.rank == line.prefix.rank; });
+  if (known != open_.end() && !known->ended) return *known;
+  Open open;
+  open.rank = line.prefix.rank;
+  open.any_left = lines_of_all_ranks;
+  open.exception.source = line.source;
+  open.exception.moment = {line.prefix.stamp, line.sequence};
+  open.exception.place = {line.prefix.rank, line.prefix.host};
+  if (known != open_.end()) {
+    open.before = known->before;
+    open.chain = known->chain;
+    *known = std::move(open);
+    return *known;
+  }
+  if (open_.size() >= max_tracebacks) open_.erase(open_.begin());
+  return open_.emplace_back(std::move(open));
+}
+
+// `  File "train.py", line 18, in step`
+bool TracebackReader::take_frame(const ReadLine& line) {
+  const std::string_view text = line.prefix.text;
+  constexpr std::string_view begin = "File \"", middle = "\", line ";
+  const std::size_t file = text.find(begin);
+  const std::size_t number =
+      file == std::string_view::npos ? std::string_view::npos : text.find(middle, file);
+  if (number == std::string_view::npos || !trim(text.substr(0, file)).empty()) return false;
+  const std::string_view path = text.substr(file + begin.size(), number - file - begin.size());
+  const std::string_view rest = text.substr(number + middle.size());
+  const auto line_number = parse_unsigned(rest.substr(0, rest.find_first_not_of("0123456789")), 1u << 30);
+  if (!line_number) return false;
+  Open& open = open_for(line);
+  open.lines_left = lines_after_frame;
+  open.any_left = lines_of_all_ranks;
+  Frame frame{sanitize(base_name(path), 100), *line_number, evidence_of(line, text)};
+  if (!is_library(path)) open.own = frame;
+  open.last = std::move(frame);
+  const std::size_t at = static_cast<std::size_t>(text.data() + file - line.raw.data());
+  const bool indented = at >= 2 && line.raw.substr(at - 2, 2) == "  ";
+  open.column = indented ? at - 2 : std::string_view::npos;
+  return true;
+}
+
+void TracebackReader::take_exception(Open& open, const ReadLine& line, std::string_view text) {
+  const ExceptionText split = split_at_colon(text);
+  PythonException& exception = open.exception;
+  exception.type = sanitize(split.type, 120);
+  exception.message = sanitize(split.message, 300);
+  const auto& frame = open.own ? open.own : open.last;
+  if (frame) {
+    exception.file = frame->file;
+    exception.line = frame->line;
+    exception.evidence.push_back(frame->evidence);
+  }
+  exception.evidence.push_back(evidence_of(line, text));
+  exception.sequence = line.sequence;
+  exception.is_consequence = is_consequence_exception(exception.type, exception.message);
+  if (open.before && open.chain != Chain::none && !exception.is_consequence) {
+    // An errno is nearer to the cause than what a library made of it.
+    PythonException& before = found_[*open.before];
+    const bool keep =
+        open.chain == Chain::wrapped || (has(before.message, "[Errno") && !has(exception.message, "[Errno"));
+    (keep ? exception : before).is_consequence = true;
+  }
+  open.ended = true;
+  open.chain = Chain::none;
+  open.lines_left = lines_after_exception;
+  open.before.reset();
+  if (found_.size() >= max_exceptions) return;
+  open.before = found_.size();
+  found_.push_back(exception);
+}
+
+void TracebackReader::take(const ReadLine& line) {
+  const std::string_view text = trim(line.prefix.text);
+  if (has(text, head)) {
+    open_for(line).lines_left = lines_after_frame;
+  } else if (!take_frame(line)) {
+    const auto found = std::find_if(open_.begin(), open_.end(),
+                                    [&](const Open& open) { return open.rank == line.prefix.rank; });
+    if (found != open_.end() && !text.empty()) {
+      Open& open = *found;
+      if (open.ended) {
+        if (text.starts_with(handled)) open.chain = Chain::handled;
+        if (text.starts_with(wrapped)) open.chain = Chain::wrapped;
+      } else {
+        const std::size_t at = static_cast<std::size_t>(text.data() - line.raw.data());
+        const bool in_column = at == open.column && begins_like_a_name(split_at_colon(text).type);
+        if (in_column || exception_text(text)) take_exception(open, line, text);
+      }
+    }
+  }
+  for (Open& open : open_) {
+    --open.any_left;
+    if (open.rank == line.prefix.rank) --open.lines_left;
+  }
+  std::erase_if(open_, [](const Open& open) { return open.lines_left < 0 || open.any_left < 0; });
+}
+
+}  // namespace ddlrun::diagnose

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// Follows the tracebacks of Python 2 and 3 through a log, for each rank: frames, then the line of the
+// exception. The head may be missing and lines of other ranks may stand between.
+#pragma once
+
+#include "doctor/diagnose/log_line.hpp"
+#include "doctor/diagnose/match.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ddlrun::diagnose {
+
+struct PythonException {
+  std::string type;  // as printed: "ValueError", "torch.cuda.OutOfMemoryError"
+  std::string message;
+  std::string file;  // base name of the innermost frame outside of libraries, "" if no frame was seen
+  std::uint64_t line = 0;
+  std::uint32_t source = 0;
+  Moment moment;                       // of its first line
+  std::uint64_t sequence = 0;          // of its last line
+  Place place;                         // by the prefix of its lines
+  std::vector<EvidenceLine> evidence;  // that frame and the exception
+  bool is_consequence =
+      false;  // another process failed first, or another exception of the chain explains more
+
+  std::string headline() const { return message.empty() ? type : type + ": " + message; }
+};
+
+class TracebackReader {
+ public:
+  // True while lines without any literal matter too.
+  bool is_attentive() const { return !open_.empty(); }
+  void take(const ReadLine& line);
+  void end_source() { open_.clear(); }
+
+  // In the order of the log, at most 32.
+  const std::vector<PythonException>& exceptions() const { return found_; }
+  // The earliest that is no consequence, or nullptr.
+  const PythonException* first_cause() const;
+
+ private:
+  struct Frame {
+    std::string file;
+    std::uint64_t line = 0;
+    EvidenceLine evidence;
+  };
+  enum class Chain { none, handled, wrapped };
+  struct Open {
+    std::optional<std::uint32_t> rank;
+    PythonException exception;
+    std::optional<Frame> own;   // innermost of the program
+    std::optional<Frame> last;  // innermost of all
+    std::size_t column =
+        std::string_view::npos;         // where the exception stands if the log kept the indentation
+    int lines_left = 0;                 // of this rank
+    int any_left = 0;                   // of all ranks
+    bool ended = false;                 // the exception was read; a chain may follow
+    std::optional<std::size_t> before;  // number of the exception before in the chain
+    Chain chain = Chain::none;
+  };
+
+  Open& open_for(const ReadLine& line);
+  bool take_frame(const ReadLine& line);
+  void take_exception(Open& open, const ReadLine& line, std::string_view text);
+
+  std::vector<Open> open_;
+  std::vector<PythonException> found_;
+};
+
+// True for an exception that reports another process's failure: ChildFailedError, ConnectionResetError, ...
+bool is_consequence_exception(std::string_view type, std::string_view message);
+
+// "ValueError: text" -> {"ValueError", "text"}; nothing where the line begins with no exception's name.
+struct ExceptionText {
+  std::string_view type;
+  std::string_view message;
+};
+std::optional<ExceptionText> exception_text(std::string_view line);
+
+}  // namespace ddlrun::diagnose

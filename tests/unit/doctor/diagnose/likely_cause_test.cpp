@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/likely_cause.hpp"
+
+#include "doctor/diagnose/signatures_yaml.hpp"
+#include "tests/unit/doctor/diagnose/examples.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun::diagnose;
+using ddlrun::tests::diagnose_text;
+
+TEST_SUITE_BEGIN("doctor/diagnose/likely_cause");
+
+namespace {
+
+SalientLine line_of(std::string text, int score, std::uint64_t sequence) {
+  SalientLine line;
+  line.line.text = std::move(text);
+  line.score = score;
+  line.moment.sequence = sequence;
+  return line;
+}
+
+}  // namespace
+
+TEST_CASE("an error in words outranks a crash, and of one weight the earliest counts") {
+  const std::vector<SalientLine> lines = {line_of("Segmentation fault", 72, 9), line_of("b: error: 2", 81, 5),
+                                          line_of("a: error: 1", 80, 2), line_of("no luck", 55, 1)};
+  REQUIRE(most_telling(lines, 70) != nullptr);
+  CHECK(most_telling(lines, 70)->line.text == "a: error: 1");
+  CHECK(most_telling({lines[3]}, 70) == nullptr);
+  CHECK(most_telling({}, 0) == nullptr);
+}
+
+TEST_CASE("a message of several lines gives one headline") {
+  struct Row {
+    std::string text;
+    std::string headline;
+  };
+  const Row rows[] = {
+      {"Abort(1094543) on node 0 (rank 0 in comm 0): Fatal error in PMPI_Init_thread: Other MPI error, error "
+       "stack:\n"
+       "MPIR_Init_thread(639)......: \n"
+       "MPID_Init(860).............: fail failed\n"
+       "MPIDI_NM_mpi_init_hook(689): OFI addrinfo() failed (ofi_init.h:689: No data available)\n",
+       "PMPI_Init_thread: OFI addrinfo() failed (ofi_init.h:689: No data available)"},
+      {"terminate called after throwing an instance of 'std::logic_error'\n  what():  the mesh is empty\n",
+       "C++ exception 'std::logic_error': the mesh is empty"},
+      {"terminate called after throwing an instance of 'int'\n", "C++ exception 'int'"},
+      {"CUDA Error:\n    File:       gpu.cu\n    Error code: 700\n    Error text: an illegal memory access\n",
+       "CUDA Error: File:       gpu.cu Error code: 700 Error text: an illegal memory access"},
+      {"solver: error: residual grows\n", "solver: error: residual grows"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    const Diagnosis diagnosis = diagnose_text("step 1\n" + row.text);
+    REQUIRE(diagnosis.cause);
+    CHECK(diagnosis.cause->title == row.headline);
+    CHECK(diagnosis.verdict == Verdict::likely_cause);
+    CHECK(exit_code(diagnosis) == 1);
+    CHECK(render_diagnosis(diagnosis).starts_with("most likely: "));
+  }
+}
+
+TEST_CASE("a line that looks bad never gives no trouble") {
+  for (const char* line :
+       {"n1:77:77 [0] misc/ibv.cc:12 NCCL WARN Call to x failed",
+        "[n1:5] [[1,0],0] ORTE_ERROR_LOG: Not found in file x",
+        "[162.1] [n1:7:0] mm_posix.c:2  UCX  ERROR shm_open(x) failed",
+        "./a: libc.so.6: version `GLIBC_2.34' not found", "Error termination: FATAL ERROR 3",
+        "job.sh: line 3: 77 Killed   ./a", "OwnError: 3", "getting output: 20% Terminated",
+        "NVRM: GPU has fallen off the bus", "E tensorflow/a.cc:936] failed to allocate 22.38G",
+        "server: unable to connect"}) {
+    CAPTURE(std::string(line));
+    CHECK(exit_code(diagnose_text(std::string("step 1\n") + line + "\n")) == 1);
+  }
+}
+
+TEST_CASE("rulers and banners are no telling lines") {
+  const Diagnosis diagnosis = diagnose_text(
+      "**** ERROR **** ################################\nstep 1\n!!!! -- failed -- !!!!\n"
+      "solver: error: residual grows\n");
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->title == "solver: error: residual grows");
+  for (const LogLine& line : diagnosis.salient_lines) CHECK(line.text.find('#') == std::string::npos);
+  CHECK(is_decoration("=================="));
+  CHECK(is_decoration("|"));
+  CHECK(!is_decoration("==== step 1 of 3 ===="));
+}
+
+TEST_CASE("the class of an error gives the remedies, with the host of the rank that failed") {
+  CHECK(error_class(*builtin_signatures(), "open: Permission denied")->id == "L8");
+  CHECK(error_class(*builtin_signatures(), "xyzzy")->id == "L20");
+  const Diagnosis diagnosis = diagnose_text(
+      "solver: error: cannot open table.dat\nsrun: error: n4: task 2: Exited with exit code 1\n");
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->id == "L9");
+  CHECK(diagnosis.cause->place.host == "n4");
+  CHECK(diagnosis.cause->place.rank == 2u);
+  CHECK(diagnosis.cause->remedies[0].find("on n4") != std::string::npos);
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/python_traceback.hpp"
+
+#include "tests/unit/doctor/diagnose/examples.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun::diagnose;
+using ddlrun::tests::diagnose_text;
+
+TEST_SUITE_BEGIN("doctor/diagnose/python_traceback");
+
+namespace {
+
+struct Row {
+  std::string text;
+  const char* title;
+  int rank;
+};
+
+void check(const Row& row) {
+  CAPTURE(row.text);
+  const Diagnosis diagnosis = diagnose_text(row.text);
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->id == "E24");
+  CHECK(diagnosis.cause->title == row.title);
+  CHECK(diagnosis.verdict == Verdict::cause_found);
+  const auto rank = diagnosis.cause->place.rank;
+  CHECK((rank ? static_cast<int>(*rank) : -1) == row.rank);
+}
+
+}  // namespace
+
+TEST_CASE("the exception and the program's own line are the title") {
+  const std::string head = "Traceback (most recent call last):\n";
+  const std::string deep = [] {
+    std::string frames;
+    for (int i = 0; i < 300; ++i)
+      frames +=
+          "  File \"/home/me/walk.py\", line " + std::to_string(i + 1) + ", in walk\n    return walk(tree)\n";
+    return frames;
+  }();
+  const Row rows[] = {
+      // Python 3.11, with markers below the source text
+      {head + "  File \"/home/me/train.py\", line 18, in <module>\n    main()\n"
+              "  File \"/usr/lib/python3/dist-packages/torch/nn.py\", line 7, in forward\n    check(x)\n    "
+              "^^^^^^^^\n"
+              "ValueError: labels out of range\n",
+       "ValueError: labels out of range (train.py:18)", -1},
+      // no head: the log was cut
+      {"  File \"train.py\", line 3, in f\n    g()\nMyOwnProblem: odd\n", "MyOwnProblem: odd (train.py:3)",
+       -1},
+      // an exception without a message; Python 2
+      {head + "  File \"train.py\", line 3, in f\n    assert n > 0\nAssertionError\n",
+       "AssertionError (train.py:3)", -1},
+      {head + "  File \"train.py\", line 9\n    print x\n          ^\nSyntaxError: Missing parentheses\n",
+       "SyntaxError: Missing parentheses (train.py:9)", -1},
+      {head + deep + "RecursionError: maximum recursion depth exceeded\n",
+       "RecursionError: maximum recursion depth exceeded (walk.py:300)", -1},
+      // prefixes of mpirun, torchrun and srun
+      {"[1,3]<stderr>:" + head +
+           "[1,3]<stderr>:  File \"a.py\", line 1, in f\n[1,3]<stderr>:    g()\n"
+           "[1,3]<stderr>:KeyError: 'x'\n",
+       "KeyError: 'x' (a.py:1)", 3},
+      {"[rank2]: " + head +
+           "[rank2]:   File \"a.py\", line 1, in f\n[rank2]:     g()\n[rank2]: IndexError: 7\n",
+       "IndexError: 7 (a.py:1)", 2},
+      // two ranks, line by line
+      {"0: " + head + "1: " + head +
+           "0:   File \"a.py\", line 1, in f\n1:   File \"b.py\", line 2, in g\n"
+           "0:     g()\n1:     h()\n1: TypeError: no\n0: KeyError: 'x'\n",
+       "KeyError: 'x' (a.py:1)", 0},
+  };
+  for (const Row& row : rows) check(row);
+}
+
+TEST_CASE("of a chain the exception that explains more is the title") {
+  const std::string first =
+      "Traceback (most recent call last):\n  File \"io.py\", line 4, in save\n    f.write(x)\n";
+  const std::string second =
+      "Traceback (most recent call last):\n  File \"train.py\", line 9, in <module>\n    save()\n";
+  const std::string handled = "\nDuring handling of the above exception, another exception occurred:\n\n";
+  const std::string direct = "\nThe above exception was the direct cause of the following exception:\n\n";
+  check({first + "OSError: [Errno 5] Input/output error\n" + handled + second +
+             "RuntimeError: unexpected pos\n",
+         "OSError: [Errno 5] Input/output error (io.py:4)", -1});
+  check({first + "KeyError: 'lr'\n" + handled + second + "ValueError: the option lr is missing\n",
+         "ValueError: the option lr is missing (train.py:9)", -1});
+  check({first + "KeyError: 'lr'\n" + direct + second + "RuntimeError: cannot save\n",
+         "KeyError: 'lr' (io.py:4)", -1});
+}
+
+TEST_CASE("an exception that reports another process is a consequence") {
+  const std::string trace = "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\n    g()\n";
+  const Row second{
+      trace + "torch.distributed.elastic.ChildFailedError: train.py FAILED\n" + trace + "ValueError: odd\n",
+      "ValueError: odd (a.py:1)", -1};
+  check(second);
+  CHECK(is_consequence_exception("ConnectionResetError", "[Errno 104] Connection reset by peer"));
+  CHECK(is_consequence_exception("RuntimeError", "Broken pipe"));
+  CHECK(
+      !is_consequence_exception("torch.distributed.DistBackendError", "NCCL error: unhandled system error"));
+  CHECK(!is_consequence_exception("RuntimeError", "CUDA error: out of memory"));
+}
+
+TEST_CASE("the name of an exception is recognized at the beginning of a line") {
+  for (const char* line :
+       {"ValueError: x", "KeyboardInterrupt", "torch.cuda.OutOfMemoryError: no", "SystemExit: 2"}) {
+    CAPTURE(line);
+    CHECK(exception_text(line).has_value());
+  }
+  for (const char* line :
+       {"Error: x", "validation error: 3", "INFO: ok", "the ValueError: x", "error", "errorExit: 1"}) {
+    CAPTURE(line);
+    CHECK(!exception_text(line).has_value());
+  }
+}
+
+TEST_SUITE_END();
