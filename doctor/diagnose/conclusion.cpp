@@ -195,10 +195,8 @@ void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed
 
 void fill_salient(Diagnosis& diagnosis, const LogFacts& log) {
   const auto& last = log.lines_before_end.empty() ? log.last_lines : log.lines_before_end;
-  for (const auto& found : log.salient.best(8)) {
-    if (found.score > boilerplate_score || last.empty())
-      diagnosis.salient_lines.push_back(in_source(found.line, log, found.source));
-  }
+  for (const auto& found : log.salient.best(8))
+    diagnosis.salient_lines.push_back(in_source(found.line, log, found.source));
   if (diagnosis.salient_lines.size() >= few_lines) return;
   // Few lines look like errors: the last lines before the launcher's message may be errors in other words.
   for (const LogLine& line : last) {

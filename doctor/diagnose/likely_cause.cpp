@@ -16,7 +16,7 @@ constexpr std::size_t max_headline = 200;
 // Lines of one weight are compared by time: 95 an exception, 85 a failed check or a fatal error, 70 an error,
 // 50 a hint.
 int weight_of(int score) {
-  for (const int least : {88, 80, 70, 60}) {
+  for (const int least : {88, 80, 75, 70, 60}) {
     if (score >= least) return least;
   }
   return 0;

@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t max_kept = 48;
 constexpr int min_followed_score = 70;
 constexpr int max_following = 8;
+constexpr int boilerplate_score = 6;  // listed only where no better line exists
 
 // Crashes and kills score less than errors in words: those explain more.
 constexpr ErrorKeyword words[] = {
@@ -45,8 +46,10 @@ constexpr ErrorKeyword words[] = {
     {"NCCL error", 85},
     {"NCCL failure", 85},
     {"WARN Socket ", 75},
-    {"UCX  ERROR", 75},
-    {"UCX  FATAL", 85},
+    {"UCX  ERROR", 88},
+    {"UCX  FATAL", 90},
+    {"Memory access fault by GPU", 90},
+    {"_init failed", 82},
     {"CUDA error", 88},
     {"CUDA Error", 88},
     {"CUDA_ERROR_", 85},
@@ -182,6 +185,8 @@ constexpr ErrorKeyword words[] = {
     {"TERM_MEMLIMIT", 85},
     {"TERM_RUNLIMIT", 85},
     {"license", 45},
+    {"Reason: ", 76},
+    {"Called CmiAbort", 72},
 };
 
 bool has_any(std::string_view text, std::initializer_list<std::string_view> some) {

@@ -25,9 +25,6 @@ std::span<const ErrorKeyword> error_keywords();
 // From this score on, one line is enough to report that the run failed.
 constexpr int min_failure_score = 70;
 
-// The score of is_boilerplate(): shown only where the log has nothing else.
-constexpr int boilerplate_score = 6;
-
 struct SalientLine {
   LogLine line;  // `source` is empty
   std::uint32_t source = 0;

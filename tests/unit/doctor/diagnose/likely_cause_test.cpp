@@ -89,12 +89,12 @@ TEST_CASE("rulers and banners are no telling lines") {
 }
 
 TEST_CASE("the class of an error gives the remedies, with the host of the rank that failed") {
-  CHECK(error_class(*builtin_signatures(), "open: Permission denied")->id == "L8");
+  CHECK(error_class(*builtin_signatures(), "open: Permission denied")->id == "L9");
   CHECK(error_class(*builtin_signatures(), "xyzzy")->id == "L20");
   const Diagnosis diagnosis = diagnose_text(
       "solver: error: cannot open table.dat\nsrun: error: n4: task 2: Exited with exit code 1\n");
   REQUIRE(diagnosis.cause);
-  CHECK(diagnosis.cause->id == "L9");
+  CHECK(diagnosis.cause->id == "L10");
   CHECK(diagnosis.cause->place.host == "n4");
   CHECK(diagnosis.cause->place.rank == 2u);
   CHECK(diagnosis.cause->remedies[0].find("on n4") != std::string::npos);
