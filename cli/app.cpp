@@ -114,8 +114,14 @@ std::optional<std::string> find_meant_option(const CLI::App& app, const std::str
                                  "", near.value_or(hint)});
 }
 
+// "-np 4", as mpirun and horovodrun write it; CLI11 reads it as "-n p".
+void accept_single_dash_np(const CLI::App& app, std::vector<std::string>& words) {
+  if (app.get_option_no_throw("--np") != nullptr) std::ranges::replace(words, "-np", "--np");
+}
+
 // CLI11's messages lack the place and the remedy.
 void parse(CLI::App& app, std::vector<std::string> words, bool takes_program) {
+  accept_single_dash_np(app, words);
   std::reverse(words.begin(), words.end());
   try {
     app.parse(words);

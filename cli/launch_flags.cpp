@@ -22,7 +22,7 @@ void add_shape_options(CLI::App& app, LaunchFlags& flags) {
       .option("--hosts-per-rack", flags.hosts_per_rack, "N", "DIMS' second factor")
       .option("--racks", flags.racks, "N", "DIMS' third factor")
       .option("--aisles", flags.aisles, "N", "DIMS' fourth factor")
-      .option("--np", flags.framework.np, "N", "N ranks over all hosts; -N: N ranks on this host")
+      .option("-n,--np", flags.framework.np, "N", "N ranks over all hosts; -N: N ranks on this host")
       .option("--multi-prog", flags.program_list, "FILE",
               "a YAML list of programs for ranks or hosts, instead of -- PROGRAM");
 }

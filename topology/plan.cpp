@@ -78,19 +78,29 @@ LocalPlacement make_placement(const MachineTopology& machine, CoreBlock share, s
   return place;
 }
 
+[[noreturn]] void refuse_host_count(const Dims& dims, std::size_t given) {
+  constexpr const char* where = "the host list";
+  const std::uint64_t needed = dims.host_count();
+  if (needed == 1) {
+    throw Error(ErrorKind::request,
+                {fmt::format("{} is for one host, {} given", render_dims(dims), given), where,
+                 fmt::format("{0}x{1} for {0} rank{2} on each of {1} hosts", dims.gpus_per_node, given,
+                             dims.gpus_per_node == 1 ? "" : "s")});
+  }
+  const auto shapes = nearest_shapes(dims, given);
+  throw Error(ErrorKind::request,
+              {fmt::format("{} needs {} hosts ({} per rack x {} racks{}), {} given", render_dims(dims),
+                           needed, dims.nodes_per_rack, dims.racks,
+                           dims.aisles > 1 ? fmt::format(" x {} aisles", dims.aisles) : "", given),
+               where,
+               shapes.empty() ? "as many hosts as the dims give"
+                              : "dims " + fmt::format("{}", fmt::join(shapes, " or "))});
+}
+
 }  // namespace
 
 void check_hosts(const Dims& dims, const std::vector<std::string>& hosts) {
-  if (hosts.size() != dims.host_count()) {
-    const auto shapes = nearest_shapes(dims, hosts.size());
-    throw Error(ErrorKind::request,
-                {fmt::format("{} needs {} hosts ({} per rack x {} racks{}), {} given", render_dims(dims),
-                             dims.host_count(), dims.nodes_per_rack, dims.racks,
-                             dims.aisles > 1 ? fmt::format(" x {} aisles", dims.aisles) : "", hosts.size()),
-                 "the host list",
-                 shapes.empty() ? "as many hosts as the dims give"
-                                : "dims " + fmt::format("{}", fmt::join(shapes, " or "))});
-  }
+  if (hosts.size() != dims.host_count()) refuse_host_count(dims, hosts.size());
   std::unordered_set<std::string_view> seen;
   seen.reserve(hosts.size());
   for (const std::string& host : hosts) {

@@ -3,6 +3,7 @@
 
 #include "base/text/text.hpp"
 #include "launch/frameworks/gflags.hpp"
+#include "launch/frameworks/nested_launcher.hpp"
 #include "launch/frameworks/python_imports.hpp"
 
 #include <fmt/format.h>
@@ -112,26 +113,16 @@ Detection judge_mpi4py(const Command& program) {
   return found;
 }
 
-// Programs that start ranks themselves: under a launcher each would start all of them again.
+// A launcher or a module decides nothing: which script runs is not known.
 Detection judge_launcher(const Command& program) {
   Detection found;
-  std::string name(base_name(program[0]));
-  if (is_python(program[0])) {
-    name = python_module(program);
-    if (name.empty()) return found;
-    if (name != "torch.distributed.run" && name != "torch.distributed.launch") {
-      found.doubtful = true;
-      found.why = fmt::format("python -m {} is not looked into", printable(name, 60));
-      return found;
-    }
+  const auto nested = find_nested_launcher(program);
+  if (nested) {
+    found.why = nested->name + " starts ranks itself";
+  } else if (const std::string_view module = python_module(program); !module.empty()) {
+    found.why = fmt::format("python -m {} is not looked into", printable(module, 60));
   }
-  constexpr std::array<std::string_view, 5> launchers{"torchrun", "horovodrun", "torch.distributed.run",
-                                                      "torch.distributed.launch", "deepspeed"};
-  if (std::ranges::find(launchers, name) == launchers.end()) return found;
-  found.doubtful = true;
-  found.why = fmt::format(
-      "{} starts ranks itself, each of ours would start all of its; give ddlrun the script: -- python SCRIPT",
-      name);
+  found.doubtful = !found.why.empty();
   return found;
 }
 

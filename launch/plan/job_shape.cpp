@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 namespace ddlrun::launch {
@@ -128,6 +129,17 @@ void take_np(const LaunchFlags& flags, const HostWords& words, JobShape& shape) 
   shape.dims = topology::Dims{shape.local_ranks, 1, 1, 1};
 }
 
+bool is_dims_word(std::string_view word) {
+  return word.find_first_not_of("0123456789xX") == std::string_view::npos;
+}
+
+// "h1,h2", "node[1-4]", "@FILE" or "10.0.0.1" where DIMS are expected; "4x" and "4*2" are wrong DIMS.
+bool names_hosts(std::string_view word) {
+  if (word.empty() || is_dims_word(word)) return false;
+  const auto first = static_cast<unsigned char>(word[0]);
+  return first == '@' || std::isalpha(first) != 0 || std::ranges::count(word, '.') >= 3;
+}
+
 }  // namespace
 
 HostWords resolve_host_words(const LaunchFlags& flags) {
@@ -141,10 +153,8 @@ HostWords resolve_host_words(const LaunchFlags& flags) {
     for (const HostWord& host : hosts) words.hosts += (words.hosts.empty() ? "" : ",") + host.names;
     if (!hosts[0].count.empty()) words.counts = host_counts(hosts);
   }
-  const FrameworkFlags& framework = flags.framework;
-  const bool needs_no_dims = !(framework.np.empty() && framework.ps.empty() && framework.workers.empty());
-  const bool is_dims = words.dims.find_first_not_of("0123456789xX") == std::string::npos;
-  if (needs_no_dims && !is_dims && words.hosts.empty()) std::swap(words.dims, words.hosts);
+  const bool hosts_are_dims = !words.hosts.empty() && is_dims_word(words.hosts);
+  if (names_hosts(words.dims) && (words.hosts.empty() || hosts_are_dims)) std::swap(words.dims, words.hosts);
   return words;
 }
 

@@ -10,7 +10,7 @@
 
 namespace ddlrun::launch {
 
-// The positional words after -H is taken apart. With --np, --ps or --workers the first of them may be hosts.
+// The positional words after -H is taken apart. The first of them may be hosts: `launch h1,h2`.
 struct HostWords {
   std::string dims;                   // "4x2x1"; or ""
   std::string hosts;                  // "h1,n[1-3]", "@FILE"; or ""

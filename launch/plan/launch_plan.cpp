@@ -2,6 +2,8 @@
 #include "launch/plan/launch_plan.hpp"
 
 #include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "launch/frameworks/nested_launcher.hpp"
 #include "launch/launchers/launch_command.hpp"
 #include "launch/plan/job_framework.hpp"
 #include "launch/plan/job_rank_map.hpp"
@@ -67,6 +69,20 @@ std::string check_launcher(System& system, const PlacedRanks& placed, const Prog
   return choose_srun_pmi(system, placed.launcher, mpi, remarks);
 }
 
+// Ranks that each start the whole job would run it once for each rank.
+void check_not_nested(const LaunchSpec& spec, const JobPlan& job, const Command& program) {
+  const auto nested = frameworks::find_nested_launcher(program);
+  if (!nested || job.ranks.size() < 2) return;
+  if (nested->stays_on_host && job.ranks.size() == job.hosts.size()) return;
+  std::string line = "ddlrun launch";
+  for (const std::string& word : spec.origin.captured_arguments) line += " " + quote_shell(word);
+  const std::string own = nested->program.empty() ? "PROGRAM" : render_shell(nested->program);
+  throw Error(ErrorKind::request,
+              {fmt::format("{} starts ranks itself: each of {} ranks would start all of them again",
+                           nested->name, job.ranks.size()),
+               "the program after --", fmt::format("{} -- {}", line, own)});
+}
+
 ProgramPlan plan_program(System& system, const LaunchSpec& spec, const PlacedRanks& placed) {
   ProgramPlan plan;
   // With a list, the command line names the list and each rank's map its program.
@@ -74,6 +90,7 @@ ProgramPlan plan_program(System& system, const LaunchSpec& spec, const PlacedRan
                      ? choose_program(system, spec.program, placed.job.on_this_host(system.environment))
                      : ChosenProgram{{spec.program_list}, false};
   if (placed.kind() == LauncherKind::ssh) check_without_mpi(spec.framework, plan.program.is_trainer);
+  check_not_nested(spec, placed.job, plan.program.command);
   plan.verify = spec.verify.value_or(plan.program.is_trainer);
   if (plan.verify || spec.monitor.has_status) plan.token = make_token(system);
   const ProgramLibraries libraries = read_program_libraries(system, plan.program.command);

@@ -53,10 +53,21 @@ std::vector<std::string> unnamed_hosts(System& system, const JobShape& shape,
   return given->hosts;
 }
 
+// "launch 2 h1,h2" may mean 2 ranks on each host, or 2 in all.
+[[noreturn]] void refuse_many_hosts(std::uint32_t ranks, const std::vector<std::string>& hosts) {
+  const std::string names = printable(fold_host_list(hosts), 200);
+  std::string hint = fmt::format("{0}x{1} {2} ({0} on each host)", ranks, hosts.size(), names);
+  if (ranks % hosts.size() == 0) hint += fmt::format(", or -n {0} -H {1} ({0} in all)", ranks, names);
+  throw Error(ErrorKind::request, {fmt::format("{0} as DIMS is {0} rank{1} on one host, {2} hosts given",
+                                               ranks, ranks == 1 ? "" : "s", hosts.size()),
+                                   "DIMS", std::move(hint)});
+}
+
 // Refuses hosts and dims that do not fit each other, with a stand-in machine, before any host is asked.
 void check_shape(const JobShape& shape, const JobPlan& job) {
   if (!shape.has_ranks_per_host()) return;
   const Dims dims = resolve_dims(shape, job.hosts.size(), 1);
+  if (dims.host_count() == 1 && job.hosts.size() > 1) refuse_many_hosts(dims.gpus_per_node, job.hosts);
   const auto cores = static_cast<int>(dims.gpus_per_node);
   topology::plan_job(dims, job.hosts, {topology::regular_machine(1, cores, 1, "any")},
                      std::vector<std::uint32_t>(job.hosts.size(), 0), {});

@@ -56,6 +56,24 @@ TEST_CASE("-H: names, equal counts, a count for each host") {
   }
 }
 
+TEST_CASE("hosts in the place of DIMS are hosts") {
+  struct Row {
+    const char *first, *second, *dims, *hosts;
+  };
+  for (const Row& row :
+       {Row{"h1,h2", "", "", "h1,h2"}, Row{"node[1-4]", "4x4", "4x4", "node[1-4]"},
+        Row{"@hosts", "", "", "@hosts"}, Row{"10.0.0.1,10.0.0.2", "", "", "10.0.0.1,10.0.0.2"},
+        Row{"4x2", "h1,h2", "4x2", "h1,h2"}, Row{"4*2", "", "4*2", ""}, Row{"4x", "h1", "4x", "h1"},
+        Row{"a", "b", "a", "b"}, Row{"4.5", "", "4.5", ""}}) {
+    CAPTURE(row.first);
+    LaunchFlags flags;
+    flags.dims = row.first;
+    flags.hosts = row.second;
+    CHECK(launch::resolve_host_words(flags).dims == row.dims);
+    CHECK(launch::resolve_host_words(flags).hosts == row.hosts);
+  }
+}
+
 TEST_CASE("-H: invalid counts, and counts that contradict DIMS or --ranks-per-host") {
   for (const char* text :
        {"h1:4,h2", "h1,h2:4", "h1:0,h2:4", "h1:x,h2:4", "h1:4,h2:", "h1:99999999999,h2:1"}) {
@@ -74,10 +92,9 @@ TEST_CASE("-H: invalid counts, and counts that contradict DIMS or --ranks-per-ho
   CHECK(message_of(twice) == "hosts are given twice");
 }
 
-TEST_CASE("--np, --ps and --workers need no DIMS: the first word is HOSTS") {
+TEST_CASE("--np needs no DIMS: the first word is HOSTS") {
   LaunchFlags flags;
   flags.dims = "h1,h2";
-  CHECK(launch::resolve_host_words(flags).dims == "h1,h2");
   flags.framework.np = "8";
   CHECK(launch::resolve_host_words(flags).dims.empty());
   CHECK(launch::resolve_host_words(flags).hosts == "h1,h2");

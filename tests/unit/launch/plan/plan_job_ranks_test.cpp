@@ -88,7 +88,17 @@ TEST_CASE("numbers that do not fit are errors with numbers that do") {
         Row{[](LaunchSpec& spec) {
               spec.shape.dims = topology::Dims{4, 3, 1, 1};
             },
-            "4x3x1 needs 3 hosts (3 per rack x 1 racks), 2 given | dims 4x2x1"}}) {
+            "4x3x1 needs 3 hosts (3 per rack x 1 racks), 2 given | dims 4x2x1"},
+        Row{[](LaunchSpec& spec) {
+              spec.shape.dims = topology::Dims{4, 1, 1, 1};
+            },
+            "4 as DIMS is 4 ranks on one host, 2 hosts given | 4x2 h[1-2] (4 on each host), or -n 4 -H "
+            "h[1-2] "
+            "(4 in all)"},
+        Row{[](LaunchSpec& spec) {
+              spec.shape.dims = topology::Dims{1, 1, 1, 1};
+            },
+            "1 as DIMS is 1 rank on one host, 2 hosts given | 1x2 h[1-2] (1 on each host)"}}) {
     Planned planned;
     planned.spec.shape.hosts = {"h1", "h2"};
     row.change(planned.spec);

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#include "launch/frameworks/nested_launcher.hpp"
+
+#include "base/text/text.hpp"
+#include "launch/frameworks/detect.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace ddlrun::frameworks {
+
+namespace {
+
+enum class Starts { program, python_script };
+
+// The options of a launcher that precede its program, without dashes and with '-' for '_'.
+struct LauncherSyntax {
+  std::string_view name;
+  Starts starts;
+  bool stays_on_host;
+  bool lists_flags;          // `options` are those without a value; else those with one
+  std::string_view options;  // between blanks
+};
+
+constexpr std::string_view torchrun_flags =
+    " standalone m module no-python run-path use-env virtual-local-rank signals-to-handle-default ";
+constexpr std::string_view mpirun_values =
+    " n np c N npernode npersocket ppn perhost grr rr H host hosts f hostfile machinefile default-hostfile "
+    "rf "
+    "rankfile x map-by bind-to rank-by wdir wd path prefix am tune app launcher launcher-exec bootstrap "
+    "iface "
+    "output output-filename report-uri timeout cpu-set cpu-list personality stdin genvlist envlist rmk "
+    "configfile usize display localhost ";
+constexpr std::string_view srun_values = " n N c p A t w x J o e i D G q C d m B T W r L M S ";
+
+// Options as in torchrun 2.5, horovodrun 0.28, deepspeed 0.15, accelerate 1.1, Open MPI 4 and 5, MPICH 4.2,
+// Slurm 24.11.
+constexpr std::array syntaxes{
+    LauncherSyntax{"torchrun", Starts::python_script, true, true, torchrun_flags},
+    LauncherSyntax{"torch.distributed.run", Starts::python_script, true, true, torchrun_flags},
+    LauncherSyntax{"torch.distributed.launch", Starts::python_script, true, true, torchrun_flags},
+    LauncherSyntax{
+        "accelerate", Starts::python_script, true, true,
+        " multi-gpu cpu tpu use-fsdp use-deepspeed use-megatron-lm use-xpu no-python module m quiet q "
+        "debug same-network no-local-rank downcast-bf16 "},
+    LauncherSyntax{
+        "deepspeed", Starts::python_script, false, true,
+        " no-local-rank no-python module no-ssh-check no-ssh force-multi save-pid elastic-training "
+        "bind-cores-to-rank "},
+    LauncherSyntax{"horovodrun", Starts::program, false, true,
+                   " v version verbose disable-cache cb check-build mpi gloo jsrun tcp autotune no-autotune "
+                   "timeline-mark-cycles no-timeline-mark-cycles no-stall-check hierarchical-allreduce "
+                   "hierarchical-allgather no-hierarchical-allreduce no-hierarchical-allgather "
+                   "log-with-timestamp log-without-timestamp prefix-output-with-timestamp torus-allreduce "},
+    LauncherSyntax{"mpirun", Starts::program, false, false, mpirun_values},
+    LauncherSyntax{"mpiexec", Starts::program, false, false, mpirun_values},
+    LauncherSyntax{"mpiexec.hydra", Starts::program, false, false, mpirun_values},
+    LauncherSyntax{"orterun", Starts::program, false, false, mpirun_values},
+    LauncherSyntax{"prterun", Starts::program, false, false, mpirun_values},
+    LauncherSyntax{"srun", Starts::program, false, false, srun_values},
+    LauncherSyntax{"jsrun", Starts::program, false, false,
+                   " n r a c g l b d p nrs rs-per-host tasks-per-rs "},
+    LauncherSyntax{"aprun", Starts::program, false, false, " n N d S sn ss cc j e "},
+};
+
+// Words of mpirun that two values follow.
+bool takes_two(std::string_view option) {
+  constexpr std::array names{"mca", "prtemca", "pmixmca", "gmca", "genv", "env", "gpmixmca", "prtemca"};
+  return std::ranges::find(names, option) != names.end();
+}
+
+const LauncherSyntax* find_syntax(const std::string& name) {
+  const auto found = std::ranges::find(syntaxes, std::string_view(name), &LauncherSyntax::name);
+  return found == syntaxes.end() ? nullptr : &*found;
+}
+
+std::string option_name(std::string_view word) {
+  word.remove_prefix(std::min(word.find_first_not_of('-'), word.size()));
+  std::string name(word.substr(0, word.find('=')));
+  std::ranges::replace(name, '_', '-');
+  return name;
+}
+
+std::size_t count_values(const LauncherSyntax& syntax, std::string_view word, std::string_view name) {
+  if (word.find('=') != std::string_view::npos) return 0;
+  if (!syntax.lists_flags && takes_two(name)) return 2;
+  const bool listed = syntax.options.find(" " + std::string(name) + " ") != std::string_view::npos;
+  const bool joined = syntax.name == "srun" && !word.starts_with("--") && word.size() > 2;  // -n4
+  return listed != syntax.lists_flags && !joined ? 1 : 0;
+}
+
+struct InnerWords {
+  Command words;                             // from the program on
+  bool is_module = false, is_plain = false;  // -m; --no-python
+};
+
+InnerWords skip_options(const LauncherSyntax& syntax, const Command& words, std::size_t at) {
+  InnerWords inner;
+  while (at < words.size() && words[at].size() > 1 && words[at][0] == '-' && words[at] != "--") {
+    const std::string name = option_name(words[at]);
+    inner.is_module = inner.is_module || name == "m" || name == "module";
+    inner.is_plain = inner.is_plain || name == "no-python";
+    at += 1 + count_values(syntax, words[at], name);
+  }
+  if (at < words.size() && words[at] == "--") ++at;
+  if (at < words.size()) inner.words.assign(words.begin() + static_cast<std::ptrdiff_t>(at), words.end());
+  return inner;
+}
+
+// "python -m torch.distributed.run" names its launcher behind "-m".
+std::optional<std::size_t> module_position(const Command& program) {
+  if (!is_python(program[0])) return std::nullopt;
+  for (std::size_t i = 1; i + 1 < program.size() && program[i].starts_with('-'); ++i) {
+    if (program[i] == "-m") return i + 1;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<NestedLauncher> find_nested_launcher(const Command& program) {
+  if (program.empty()) return std::nullopt;
+  const auto module = module_position(program);
+  const std::size_t at = module.value_or(0);
+  const std::string name(module ? std::string_view(program[at]) : base_name(program[0]));
+  const LauncherSyntax* syntax = find_syntax(name);
+  if (syntax == nullptr) return std::nullopt;
+  std::size_t first = at + 1;
+  if (name == "accelerate") {
+    if (first >= program.size() || program[first] != "launch") return std::nullopt;
+    ++first;
+  }
+  InnerWords inner = skip_options(*syntax, program, first);
+  if (syntax->starts == Starts::python_script && !inner.is_plain && !inner.words.empty()) {
+    if (inner.is_module) inner.words.insert(inner.words.begin(), "-m");
+    inner.words.insert(inner.words.begin(), module ? program[0] : "python3");
+  }
+  return NestedLauncher{name, std::move(inner.words), syntax->stays_on_host};
+}
+
+}  // namespace ddlrun::frameworks

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// A program that starts ranks itself: torchrun, mpirun, horovodrun, srun. Started once for each rank, it
+// would start all of its ranks each time.
+#pragma once
+
+#include "base/os/system.hpp"
+
+#include <optional>
+#include <string>
+
+namespace ddlrun::frameworks {
+
+struct NestedLauncher {
+  std::string name;    // "torchrun", "mpirun"
+  Command program;     // what it starts, as words for ddlrun; empty: not found in its words
+  bool stays_on_host;  // starts ranks on its own host only: one for each host is a use of its own
+};
+
+std::optional<NestedLauncher> find_nested_launcher(const Command& program);
+
+}  // namespace ddlrun::frameworks

@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# `ddlrun launch` as users of mpirun, horovodrun and torchrun type it.
+# shellcheck source=tests/support/launch_checks.sh
+. "$(dirname "$(readlink -f "$0")")/../support/launch_checks.sh"
+machine=(--sockets 1 --cores 4)
+refused() { # TEXT TRY WORDS...
+  expect_refusal 3 "$1" "$DDLRUN" launch "${@:3}"
+  has "${*:3}" "$work/err" "  try: $2"
+}
+
+# --- the number of ranks
+for flag in -n -np --np; do
+  # shellcheck disable=SC2016
+  launch count $flag 1 -- sh -c 'echo $OMPI_COMM_WORLD_SIZE'
+  same "$flag 1" "0 1" "$status $(cat count.out)"
+done
+# Behind -- the words are the program's.
+launch behind 1 -- echo -np 4
+same "-np of the program" "-np 4" "$(cat behind.out)"
+
+# --- hosts in the place of DIMS
+launch first localhost --dry-run -- true
+launch second -H localhost --dry-run -- true
+same "hosts first: status" 0 "$status"
+plan_of() { grep -v -e '^run_dir=' -e "$work" "$1"; }
+same "hosts first" "$(plan_of second.out)" "$(plan_of first.out)"
+launch turned h1,h2 2x2 "${machine[@]}" --dry-run -- true
+same "hosts before DIMS" "0 h1
+1 h2
+2 h1
+3 h2" "$(sed -n 's/^rank \([0-9]*\)=\([^ ]*\) .*/\1 \2/p' turned.out | sort)"
+refused "2 as DIMS is 2 ranks on one host, 2 hosts given" \
+  "2x2 h[1-2] (2 on each host), or -n 2 -H h[1-2] (2 in all)" 2 h1,h2 "${machine[@]}" -- true
+
+# --- a launcher as the program
+mkdir bin
+for name in torchrun horovodrun; do printf '#!/bin/sh\necho started\n' > bin/$name; done
+chmod +x bin/*
+export PATH=$work/bin:$PATH
+own="starts ranks itself: each of 2 ranks would start all of them again"
+refused "torchrun $own" "ddlrun launch 2 -- python3 train.py --lr 1" 2 -- torchrun --nproc-per-node=2 train.py --lr 1
+refused "horovodrun $own" "ddlrun launch 2 -- python train.py" 2 -- horovodrun -np 2 python train.py
+refused "mpirun $own" "ddlrun launch 2 -- ./prog" 2 -- mpirun -np 2 --bind-to core ./prog
+has_not "nothing was started" "$work/out" started
+check "no run directory was made" test -z "$(grep -rl -e torchrun -e horovodrun "$XDG_STATE_HOME")"
+launch once 1 -- torchrun --nproc-per-node=2 train.py
+same "one torchrun on its host" "0 started" "$status $(cat once.out)"
+finish
