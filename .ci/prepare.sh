@@ -7,10 +7,10 @@ say() { printf '\n== %s\n' "$*"; }
 build_packages="g++ cmake ninja-build pkg-config libhwloc-dev libfmt-dev libcli11-dev nlohmann-json3-dev libyaml-cpp-dev libsqlite3-dev
   libopenmpi-dev openmpi-bin libdnnl-dev libssl-dev zlib1g-dev"
 # Images: JPEG, PNG, Caffe's LMDB; in tests also the programs and Python modules that read and write them.
-build_packages+=" libjpeg62-turbo-dev libpng-dev liblmdb-dev"
+build_packages+=" libjpeg-dev libpng-dev liblmdb-dev"
 build_packages+=" libprotobuf-dev protobuf-compiler"
 data_packages="dataset-fashion-mnist"
-test_packages="doctest-dev hwloc-nox shellcheck procps python3 libomp5-14 libgloo-dev"
+test_packages="doctest-dev hwloc-nox shellcheck procps python3 libomp-dev libgloo-dev"
 test_packages+=" python3-protobuf python3-crcmod"
 # Programs that launch starts in tests.
 test_packages+=" python3-mpi4py lammps hpcc"
@@ -19,7 +19,7 @@ test_packages+=" python3-lmdb python3-numpy python3-pil python3-protobuf libjpeg
 test_packages+=" mpich libmpich-dev"
 # Virtual hosts (tests/cluster): programs that run inside namespaces.
 test_packages+=" openssh-client openssh-server iproute2 util-linux nftables faketime
-  slurmctld slurmd slurm-client munge libpmix2 slurm-wlm-torque"
+  slurmctld slurmd slurm-client munge slurm-wlm-torque"
 
 missing_packages() {
   for package in "$@"; do

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 
 extern char** environ;
 
@@ -37,6 +38,14 @@ std::string read_link(const char* path) {
   return n > 0 ? std::string(buffer.data(), static_cast<std::size_t>(n)) : std::string();
 }
 
+// $PWD where it is this directory, as mpirun takes it: hosts may have it behind different links.
+std::string typed_workdir() {
+  char* const name = ::get_current_dir_name();
+  std::string directory = name == nullptr ? "" : name;
+  std::free(name);
+  return directory;
+}
+
 }  // namespace
 
 Environment read_environment() {
@@ -55,7 +64,7 @@ Environment read_environment() {
   environment.own_names.push_back(environment.host_name);
   environment.own_names.push_back(environment.host_name.substr(0, environment.host_name.find('.')));
   environment.executable = read_link("/proc/self/exe");
-  environment.workdir = read_link("/proc/self/cwd");
+  environment.workdir = typed_workdir();
   environment.is_root = ::geteuid() == 0;
   environment.stdin_is_terminal = ::isatty(STDIN_FILENO) == 1;
   environment.stdout_is_terminal = ::isatty(STDOUT_FILENO) == 1;

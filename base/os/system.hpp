@@ -162,7 +162,7 @@ struct Environment {
   std::string host_name;               // gethostname()
   std::vector<std::string> own_names;  // host name, short name, localhost, addresses of our interfaces
   std::string executable;              // absolute path of the running binary
-  std::string workdir;
+  std::string workdir;                 // with the links of $PWD; "" where it no longer exists
   bool is_root = false;
   bool stdin_is_terminal = false;
   bool stdout_is_terminal = false;

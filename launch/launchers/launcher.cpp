@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "launch/launchers/launcher.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace ddlrun::launch {
 
 namespace {
@@ -22,6 +25,13 @@ constexpr std::array<LauncherNames, 5> launcher_names{{
 
 std::string_view name_of(LauncherKind kind) { return launcher_names[static_cast<std::size_t>(kind)].name; }
 std::string_view title_of(LauncherKind kind) { return launcher_names[static_cast<std::size_t>(kind)].title; }
+
+bool names_workdir(const LauncherWords& words) {
+  constexpr std::array<std::string_view, 6> options{"-wdir", "--wdir", "-wd", "--wd", "--chdir", "-D"};
+  return std::ranges::any_of(words.mpi_arguments, [&](std::string_view word) {
+    return std::ranges::find(options, word.substr(0, word.find('='))) != options.end();
+  });
+}
 
 bool is_hydra(LauncherKind kind) { return kind == LauncherKind::mpich || kind == LauncherKind::intel_mpi; }
 

@@ -52,6 +52,9 @@ struct LauncherWords {
   bool allow_run_as_root = false;
 };
 
+// The user's arguments for the launcher choose the ranks' directory.
+bool names_workdir(const LauncherWords& words);
+
 struct LaunchRequest {
   SelectedLauncher launcher;
   LauncherWords words;
@@ -63,9 +66,10 @@ struct LaunchRequest {
   RankProgram program;
   // Nothing: ranks get only what the launcher itself can set, which Open MPI alone allows.
   std::optional<RankMap> rank_map;
-  std::string run_dir;  // directory of the command's files
-  std::string workdir;  // directory in which launch was called
-  std::string pmi;      // srun --mpi; "": srun's default
+  std::string run_dir;          // directory of the command's files
+  std::string workdir;          // directory in which launch was called
+  bool enters_workdir = false;  // a host that lacks it is an error; else its ranks start elsewhere
+  std::string pmi;              // srun --mpi; "": srun's default
 };
 
 struct LaunchFile {

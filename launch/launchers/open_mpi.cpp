@@ -117,6 +117,8 @@ LaunchCommand plan_open_mpi_command(const LaunchRequest& request, const EnvVars&
               "the ranks of the plan, so that a cut rankfile is noticed");
   add_rankfile(builder, request);
   for (const std::string& name : builder.names()) builder.add({"-x", name}, builder.reason_of(name));
+  if (request.enters_workdir)
+    builder.add({"--wdir", request.workdir}, "without it, ranks of a host that lacks it start in $HOME");
   add_keepalives(builder, request, environment);
   add_gentle_end(builder, request, environment);
   for (const auto& [name, value] : request.words.mca) builder.add({"--mca", name, value}, "you requested it");

@@ -191,9 +191,13 @@ LaunchCommand make_launch_command(const System& system, const LaunchSpec& spec, 
   request.chosen_mca = mca_settings(plan.environment.network);
   RankMap rank_map = plan.environment.rank_map;
   rank_map.result = result_path(system, plan, run_dir);
+  const bool others = !plan.placed.job.all_on_this_host(system.environment);
+  request.enters_workdir = (others || plan.placed.kind() == LauncherKind::srun) && !request.workdir.empty() &&
+                           !names_workdir(request.words);
+  if (request.enters_workdir && plan.placed.kind() != LauncherKind::open_mpi && rank_map.workdir.empty())
+    rank_map.workdir = request.workdir;
   if (plan.placed.kind() != LauncherKind::open_mpi || rank_map.has_content())
     request.rank_map = std::move(rank_map);
-  const bool others = !plan.placed.job.all_on_this_host(system.environment);
   request.keepalives = others;
   const std::string& token = plan.program.token;
   request.program = {plan.program.program.command,

@@ -63,6 +63,10 @@ std::vector<std::string> unnamed_hosts(System& system, const JobShape& shape,
                                    "DIMS", std::move(hint)});
 }
 
+std::string directory_to_check(const System& system, const LaunchSpec& spec) {
+  return names_workdir(spec.launcher.words) ? std::string() : system.environment.workdir;
+}
+
 // Refuses hosts and dims that do not fit each other, with a stand-in machine, before any host is asked.
 void check_shape(const JobShape& shape, const JobPlan& job) {
   if (!shape.has_ranks_per_host()) return;
@@ -171,8 +175,8 @@ JobPlan take_rankfile(System& system, const LaunchSpec& spec, int mpi_major) {
   check_text(system, shape.rankfile, job.rankfile_text,
              check_context(shape, job, shape.hosts, ranks_of(shape, job, lines), mpi_major), job.findings);
   job.findings.clear();  // the second check finds them again
-  job.machines =
-      topology::find_job_machines(system, job.hosts, spec.placement.machine, topology::Unprobed::refuse);
+  job.machines = topology::find_job_machines(system, job.hosts, spec.placement.machine,
+                                             topology::Unprobed::refuse, directory_to_check(system, spec));
   refuse_assumed(job.machines);
   check_text(system, shape.rankfile, job.rankfile_text,
              check_context(shape, job, {}, ranks_of(shape, job, lines), mpi_major), job.findings);
@@ -195,8 +199,8 @@ JobPlan plan_job_ranks(System& system, const LaunchSpec& spec, int mpi_major) {
   job.hosts = shape.hosts;
   if (job.hosts.empty()) job.hosts = unnamed_hosts(system, shape, job.remarks);
   check_shape(shape, job);
-  job.machines =
-      topology::find_job_machines(system, job.hosts, spec.placement.machine, topology::Unprobed::refuse);
+  job.machines = topology::find_job_machines(system, job.hosts, spec.placement.machine,
+                                             topology::Unprobed::refuse, directory_to_check(system, spec));
   refuse_assumed(job.machines);
   if (spec.framework.workers > 0) {
     plan_task_bindings(spec, job, mpi_major);

@@ -16,7 +16,7 @@ golden() {
   local name=$1 command=$2
   shift 2
   expect 0 '' env -i PATH="$work" HOME=/home/user "$DDLRUN" "$command" --dry-run "${directory[@]}" "$@"
-  sed -e 's/^#by ddlrun [0-9.]* /#by ddlrun VERSION /' -e "s:$binary:/opt/ddlrun/bin/ddlrun:g" "$work/out" > "$work/found"
+  sed -e 's/^#by ddlrun [0-9.]* /#by ddlrun VERSION /' -e "s:$binary:/opt/ddlrun/bin/ddlrun:g" -e "s:$(pwd -P):/job:g" "$work/out" > "$work/found"
   [[ -z ${DDLRUN_WRITE_GOLDEN-} ]] || cp "$work/found" "$golden/$name.sh"
   diff -u "$golden/$name.sh" "$work/found" || fail "$name differs"
 }

@@ -75,7 +75,28 @@ if command -v mpirun.mpich > /dev/null; then
   grep -q "rank 6 on node2" "$work/err" || fail "mpich: who failed: $(tail -n 3 "$work/err")"
 fi
 
+# A working directory that only node1 has, in its own /tmp: nothing starts, by any launcher. A host of a described
+# machine is not read first; then the launcher refuses the directory, or each rank.
+on node1 mkdir /tmp/only_here
+elsewhere() { # LAUNCHER [COMMAND...]
+  # shellcheck disable=SC2016
+  local start=('cd /tmp/only_here && exec "$@"' sh "${@:2}" "$tool" launch 1x2 node1,node2 --launcher "$1")
+  expect_refusal 3 "node2 cannot enter the working directory: nothing was started" on node1 sh -c "${start[@]}" -- \
+    touch /home/ddl/ran_elsewhere
+  grep -q '^  at:  /tmp/only_here$' "$work/err" || fail "$1: no directory in $(cat "$work/err")"
+  status=0
+  # shellcheck disable=SC2016
+  on node1 sh -c "${start[@]}" --sockets 1 --cores 1 -- sh -c '[ "$(pwd)" = /tmp/only_here ] || touch /home/ddl/ran_elsewhere' \
+    > "$work/out" 2> "$work/err" || status=$?
+  [ "$status" -ne 0 ] || fail "$1: a described machine: status 0: $(cat "$work/err")"
+  [ ! -e "$lab_home/ran_elsewhere" ] || fail "$1: a rank runs elsewhere"
+}
+! command -v mpirun > /dev/null || elsewhere openmpi
+! command -v mpirun.mpich > /dev/null || elsewhere mpich
+elsewhere ssh
+
 by_srun() {
+  elsewhere srun salloc -Q -N2 -n2
   # An allocation that counts CPUs a task: srun must not confine the step to them.
   salloc=(salloc -Q -N4 -n8 -c1)
   judge srun_openmpi on node1 env SRUN_CPUS_PER_TASK=1 "${salloc[@]}" "$tool" launch "${hosts[@]}" --launcher srun \

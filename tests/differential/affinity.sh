@@ -12,7 +12,7 @@ for file in /usr/lib/llvm-14/lib/libomp.so.5 /usr/lib/*/libomp.so.5 /usr/lib/lib
   libomp=$file
   break
 done
-[ -n "$libomp" ] || { echo "skipped: no libomp.so.5 (Debian: libomp5-14)"; exit 125; }
+[ -n "$libomp" ] || { echo "skipped: no libomp.so.5 (apt-get install libomp-dev)"; exit 125; }
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 # LLVM's runtime has GNU's entry points too: one object, two programs.

@@ -70,6 +70,20 @@ JobMachines assume_machines(System& system, const std::vector<RemoteMachine>& as
        fmt::format("{}: {}", silent[0], failure), fmt::format("ssh -o BatchMode=yes {} true", silent[0])});
 }
 
+// mpirun and srun would start the ranks of such a host in another directory.
+void check_directory(const std::vector<RemoteMachine>& asked, const std::string& directory) {
+  std::vector<std::string> lacking;
+  for (const RemoteMachine& remote : asked) {
+    if (remote.lacks_directory) lacking.push_back(remote.host);
+  }
+  if (lacking.empty()) return;
+  throw Error(ErrorKind::request, {fmt::format("{} cannot enter the working directory: nothing was started",
+                                               printable(fold_host_list(lacking), 400)),
+                                   printable(directory),
+                                   fmt::format("cd to a directory that all hosts have; or ssh {} mkdir -p {}",
+                                               lacking[0], quote_shell(quote_shell(directory)))});
+}
+
 JobMachines collect(std::vector<RemoteMachine> asked) {
   JobMachines job;
   for (RemoteMachine& remote : asked) {
@@ -106,17 +120,19 @@ bool is_this_host(const Environment& environment, const std::string& host) {
 }
 
 JobMachines find_job_machines(System& system, const std::vector<std::string>& hosts,
-                              const MachineOptions& options, Unprobed unprobed) {
+                              const MachineOptions& options, Unprobed unprobed,
+                              const std::string& directory) {
   if (any_given(options)) return one_for_all(machine_from_options(system, options), hosts.size());
   if (std::all_of(hosts.begin(), hosts.end(),
                   [&](const auto& h) { return is_this_host(system.environment, h); })) {
     return one_for_all(this_machine(system), hosts.size());
   }
-  auto asked = machines_over_ssh(system, hosts);
+  auto asked = machines_over_ssh(system, hosts, directory);
   const auto answered =
       std::count_if(asked.begin(), asked.end(), [](const auto& r) { return r.machine.has_value(); });
   if (answered == 0) return assume_machines(system, asked, hosts.size(), unprobed);
   if (static_cast<std::size_t>(answered) < hosts.size()) refuse_silent_machines(asked);
+  check_directory(asked, directory);
   return collect(std::move(asked));
 }
 

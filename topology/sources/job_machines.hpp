@@ -29,9 +29,10 @@ std::vector<std::string> read_host_names(System& system, const std::string& list
 bool is_this_host(const Environment& environment, const std::string& host);
 
 // Options first; then this machine if every host is this one; then ssh to each. Some hosts silent:
-// Error{unreachable} that names them. If none answers: as in `unprobed`.
-
+// Error{unreachable} that names them. If none answers: as in `unprobed`. Error{request} where a host that is
+// asked cannot enter `directory`; "": not checked.
 JobMachines find_job_machines(System& system, const std::vector<std::string>& hosts,
-                              const MachineOptions& options, Unprobed unprobed);
+                              const MachineOptions& options, Unprobed unprobed,
+                              const std::string& directory = {});
 
 }  // namespace ddlrun::topology

@@ -45,11 +45,13 @@ struct RemoteMachine {
   std::string host;
   std::optional<MachineTopology> machine;
   std::string failure;  // why there is none, for people; empty where there is one
+  bool lacks_directory = false;
 };
 
 // Asks every host by the system's ssh, many at once, each for a few seconds. Results in the order
 // of `hosts`. Never throws for a host that does not answer. Error{usage} if a name is not a host
-// name.
-std::vector<RemoteMachine> machines_over_ssh(System& system, const std::vector<std::string>& hosts);
+// name. `directory`: hosts where it cannot be entered are marked; "": none is.
+std::vector<RemoteMachine> machines_over_ssh(System& system, const std::vector<std::string>& hosts,
+                                             const std::string& directory = {});
 
 }  // namespace ddlrun::topology

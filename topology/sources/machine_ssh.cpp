@@ -16,6 +16,7 @@ namespace ddlrun::topology {
 namespace {
 
 constexpr std::size_t window = 32;
+constexpr std::string_view no_directory = "ddlrun-no-such-directory";  // on stderr of the host
 
 // $1 host, $2 the command there, $3 our own binary. Constant: what varies is passed beside it.
 constexpr const char* pipeline =
@@ -24,13 +25,14 @@ constexpr const char* pipeline =
 
 // What runs on the host, in whatever shell its user has: the first of these that answers. Shell start-up
 // files may print what they like before the marker.
-std::string remote_command(const std::string& executable) {
+std::string remote_command(const std::string& executable, const std::string& directory) {
   return "exec sh -c '"
+         "[ -z \"$1\" ] || (cd -- \"$1\") 2>/dev/null || echo ddlrun-no-such-directory >&2; "
          "echo ddlrun-topology-follows; "
          "\"$0\" topo --json 2>/dev/null || ddlrun topo --json 2>/dev/null || "
          "lstopo-no-graphics --of xml - 2>/dev/null || lstopo --of xml - 2>/dev/null"
          "' " +
-         quote_shell(executable);
+         quote_shell(executable) + " " + quote_shell(directory);
 }
 
 ProcessLimits pipeline_limits() {
@@ -43,6 +45,7 @@ ProcessLimits pipeline_limits() {
 std::string failure_of(const ProcessResult& result, const Error& error) {
   for (const std::string_view line : split(result.err, '\n')) {
     if (line.starts_with("ddlrun: ")) break;
+    if (line == no_directory) continue;
     if (!trim(line).empty()) return printable(trim(line));
   }
   if (result.timed_out) return "no answer within 8 s (ddlrun doctor waits longer, and reports what is slow)";
@@ -50,7 +53,9 @@ std::string failure_of(const ProcessResult& result, const Error& error) {
 }
 
 RemoteMachine read_answer(const std::string& host, const ProcessResult& result) {
-  RemoteMachine remote{host, std::nullopt, ""};
+  RemoteMachine remote{host, std::nullopt, "", false};
+  const auto lines = split(result.err, '\n');
+  remote.lacks_directory = std::ranges::find(lines, no_directory) != lines.end();
   try {
     check_child(result, host, pipeline_limits());
     remote.machine = parse_machine_json(result.out, host);
@@ -63,7 +68,8 @@ RemoteMachine read_answer(const std::string& host, const ProcessResult& result) 
 
 }  // namespace
 
-std::vector<RemoteMachine> machines_over_ssh(System& system, const std::vector<std::string>& hosts) {
+std::vector<RemoteMachine> machines_over_ssh(System& system, const std::vector<std::string>& hosts,
+                                             const std::string& directory) {
   std::vector<Command> commands;
   for (const std::string& host : hosts) {
     if (!is_host_name(host)) {
@@ -71,7 +77,8 @@ std::vector<RemoteMachine> machines_over_ssh(System& system, const std::vector<s
                                      "letters, digits, '-', '.' and '_': node01"});
     }
     commands.push_back({"sh", "-c", pipeline, "ddlrun-ssh", host,
-                        remote_command(system.environment.executable), system.environment.executable});
+                        remote_command(system.environment.executable, directory),
+                        system.environment.executable});
   }
   std::vector<RemoteMachine> remotes;
   const auto ask = [&](std::size_t first, std::size_t count) {
@@ -86,8 +93,8 @@ std::vector<RemoteMachine> machines_over_ssh(System& system, const std::vector<s
     ask(first, hosts.size() - first);
   } else {
     for (std::size_t i = first; i < hosts.size(); ++i) {
-      remotes.push_back(
-          {hosts[i], std::nullopt, fmt::format("not asked: none of the first {} hosts answered", first)});
+      remotes.push_back({hosts[i], std::nullopt,
+                         fmt::format("not asked: none of the first {} hosts answered", first), false});
     }
   }
   return remotes;

@@ -41,10 +41,11 @@ export OMP_PROC_BIND=close
 # -x OMP_PLACES                     cores: a place is a whole core; understood by every OpenMP runtime, and it is not known which one the program brings
 # -x OMP_PROC_BIND                  close: thread after thread on core after core of the rank, and it stays there
 # -x MKL_NUM_THREADS                5: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
+# --wdir /job  without it, ranks of a host that lacks it start in $HOME
 # --prtemca oob_tcp_keepalive_time 10  a host that goes away is noticed within 30 s, not 8 min
 # --prtemca oob_tcp_keepalive_intvl 5  after 10 s of silence it is asked every 5 s
 # --prtemca oob_tcp_keepalive_probes 3  three times
 # --prtemca plm_ssh_args -o ServerAliveInterval=5 -o ServerAliveCountMax=6  the same for ssh: it would wait for a quarter of an hour
 # --output tag                      each line starts with its rank
 # /opt/ddlrun/bin/ddlrun exec  supervises each rank: reports its state, and ends all its processes when the job ends
-/bin/sh -c 'exec "$@" 9< "$0"' /runs/one/rankfile mpirun5 -n 8 --map-by rankfile:file=/dev/fd/9 -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS --prtemca oob_tcp_keepalive_time 10 --prtemca oob_tcp_keepalive_intvl 5 --prtemca oob_tcp_keepalive_probes 3 --prtemca plm_ssh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' --output tag /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --supervise -- caffe train --solver=solver.prototxt
+/bin/sh -c 'exec "$@" 9< "$0"' /runs/one/rankfile mpirun5 -n 8 --map-by rankfile:file=/dev/fd/9 -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS --wdir /job --prtemca oob_tcp_keepalive_time 10 --prtemca oob_tcp_keepalive_intvl 5 --prtemca oob_tcp_keepalive_probes 3 --prtemca plm_ssh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' --output tag /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --supervise -- caffe train --solver=solver.prototxt

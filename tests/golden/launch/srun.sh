@@ -4,7 +4,7 @@ set -eu
 
 mkdir -p -- /runs/one
 cat > /runs/one/ranks.json <<'END_OF_FILE'
-{"schema":"ddlrun.ranks/1","bind":true,"hosts":"h[1-2]","kind_of_host":[0,0],"ranks":["0-6/2","1-7/2"],"kinds":[[{"pus":"0-39","numa":0},{"pus":"40-79","numa":0},{"pus":"80-119","numa":1},{"pus":"120-159","numa":1}]],"groups":[{"first":0,"ranks":8,"set":{}}]}
+{"schema":"ddlrun.ranks/1","bind":true,"workdir":"/job","hosts":"h[1-2]","kind_of_host":[0,0],"ranks":["0-6/2","1-7/2"],"kinds":[[{"pus":"0-39","numa":0},{"pus":"40-79","numa":0},{"pus":"80-119","numa":1},{"pus":"120-159","numa":1}]],"groups":[{"first":0,"ranks":8,"set":{}}]}
 END_OF_FILE
 
 mkdir -p -- /runs/one

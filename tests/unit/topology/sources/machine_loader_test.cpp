@@ -164,6 +164,21 @@ TEST_CASE("hosts are asked by one constant pipeline each") {
   CHECK(fake.processes.ran[0][5] == fake.processes.ran[1][5]);
 }
 
+TEST_CASE("a host that lacks the directory is marked, and its topology is read") {
+  FakeSystem fake;
+  fake.processes.answer = [](const Command& command) {
+    ProcessResult result = answer(saved_machine(4));
+    if (command[4] == "h2") result.err = "a banner\nddlrun-no-such-directory\n";
+    return result;
+  };
+  System system = fake.interfaces();
+  const auto remotes = machines_over_ssh(system, {"h1", "h2"}, "/a 'b'");
+  CHECK_FALSE(remotes[0].lacks_directory);
+  CHECK(remotes[1].lacks_directory);
+  CHECK(remotes[1].machine);
+  CHECK(fake.processes.ran[0][5].ends_with(R"( '/a '\''b'\''')"));
+}
+
 TEST_CASE("where no one answers the rest is not asked") {
   FakeSystem fake;
   fake.processes.answer = [](const Command&) {
