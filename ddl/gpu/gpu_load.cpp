@@ -56,7 +56,7 @@ Function* gpu_function(void* library, const std::string& path, const char* name)
 }
 
 // Never closed: drivers leave threads and exit handlers behind.
-const GpuPlugin& open_gpu_library(const std::string& path) {
+const GpuPlugin* open_gpu_library(const std::string& path) {
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const why = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc keeps one for each thread
@@ -69,14 +69,14 @@ const GpuPlugin& open_gpu_library(const std::string& path) {
     throw Error(Fault::unsupported,
                 fmt::format("the plug-in for GPUs is of build {}, libddl of build {}", theirs, DDL_GPU_BUILD),
                 path, "install both from the same build");
-  return *gpu_function<const GpuPlugin*()>(library, path, "ddl_gpu_plugin")();
+  return gpu_function<const GpuPlugin*()>(library, path, "ddl_gpu_plugin")();
 }
 
 }  // namespace
 
 const GpuPlugin& load_gpu_plugin() {
-  static const GpuPlugin& plugin = open_gpu_library(find_gpu_library());
-  return plugin;
+  static const GpuPlugin* const plugin = open_gpu_library(find_gpu_library());
+  return *plugin;
 }
 
 }  // namespace ddl

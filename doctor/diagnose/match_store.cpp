@@ -51,10 +51,18 @@ bool is_better(const Match& a, const Match& b) {
 
 int order_of(SignatureClass kind) { return static_cast<int>(kind); }
 
+// torchrun and Python write a signal as a negative status; -1 is the usual argument of MPI_Abort.
+bool is_error_code(const Match& end) {
+  const bool is_field = !end.captures.status && end.fields.status;  // of Open MPI's message on MPI_Abort
+  const int status = end.captures.status.value_or(end.fields.status.value_or(0));
+  return status == -1 || (is_field && status < 0);
+}
+
 std::string how_of(const Match& end) {
   const Captures& captures = end.captures;
   const auto status = captures.status ? captures.status : end.fields.status;
   if (captures.signal) return describe_signal(*captures.signal);
+  if (is_error_code(end)) return fmt::format("error code {}", *status);
   if (status && *status < 0) return describe_signal(-*status);
   if (status) return fmt::format("exit status {}", *status);
   return captures.value.empty() ? std::string() : sanitize(captures.value, 200);
@@ -72,7 +80,7 @@ bool failed_by_itself(const Match& end) {
   }
   const auto status = end.captures.status ? end.captures.status : end.fields.status;
   if (end.captures.value.starts_with("Exited with exit code ")) return true;  // srun
-  return !end.captures.signal && status && *status > 0 && *status <= 128;
+  return !end.captures.signal && status && ((*status > 0 && *status <= 128) || is_error_code(end));
 }
 
 }  // namespace

@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <string>
+#include <vector>
 
 namespace ddlrun::diagnose {
 
@@ -15,6 +18,7 @@ namespace {
 constexpr std::size_t max_kept = 48;
 constexpr int min_followed_score = 70;
 constexpr int max_following = 8;
+constexpr int last_errno = 134;       // of Linux
 constexpr int boilerplate_score = 6;  // listed only where no better line exists
 
 // Crashes and kills score less than errors in words: those explain more.
@@ -49,6 +53,10 @@ constexpr ErrorKeyword words[] = {
     {"UCX  ERROR", 88},
     {"UCX  FATAL", 90},
     {"Memory access fault by GPU", 90},
+    {"_STATUS_ERROR", 85},
+    {"aborting with error", 85},
+    {"operation error on ", 85},
+    {"suspects a hang", 85},
     {"_init failed", 82},
     {"CUDA error", 88},
     {"CUDA Error", 88},
@@ -141,6 +149,11 @@ constexpr ErrorKeyword words[] = {
     {"Stale file handle", 85},
     {"Bad address", 80},
     {"Invalid argument", 60},
+    {"Bad file descriptor", 60},
+    {"temporarily unavailable", 60},
+    {"resource busy", 60},
+    {"Transport endpoint", 60},
+    {"No such device", 60},
     {"Address already in use", 85},
     {"Name or service not known", 80},
     {"Temporary failure in name", 80},
@@ -194,6 +207,18 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> some
                      [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
 }
 
+// "open /dev/x: Invalid argument": a call of the system failed.
+bool ends_with_errno_text(std::string_view text) {
+  static const std::vector<std::string> texts = [] {
+    std::vector<std::string> all;
+    for (int code = 1; code < last_errno; ++code) all.push_back(std::string(": ") + std::strerror(code));
+    return all;
+  }();
+  if (!text.empty() && text.back() == '.') text.remove_suffix(1);
+  return std::any_of(texts.begin(), texts.end(),
+                     [text](const std::string& end) { return text.ends_with(end); });
+}
+
 // "error: 0.31" and "errors=0" are figures, not failures.
 bool is_figure(std::string_view text) {
   for (std::size_t at = text.find("rror"); at != std::string_view::npos; at = text.find("rror", at + 4)) {
@@ -242,7 +267,13 @@ bool is_boilerplate(std::string_view text) {
                         "Primary job  terminated",
                         "Please see the FAQ page",
                         "This typically refers to a problem",
-                        "killed by the cleanup"});
+                        "killed by the cleanup",
+                        "assert (!closed) failed",
+                        "demux engine error",
+                        "callback returned error status",
+                        "processes terminated badly",
+                        "error waiting for completion",
+                        "error waiting for event"});
 }
 
 bool is_decoration(std::string_view text) {
@@ -265,6 +296,7 @@ int line_salience(std::string_view text, int word_score) {
     const bool bare = exception->message.empty() && text.find(':') == std::string_view::npos;
     score = second ? 60 : bare ? std::max(score, 70) : 95;
   }
+  if (score < min_failure_score && ends_with_errno_text(text)) score = min_failure_score + 1;
   const bool of_nccl = has_any(text, {"NCCL WARN", "WARN Socket"});
   if (!of_nccl && has_any(text, {"arning", "WARN", " INFO", "INFO ", "DEBUG"})) score -= 35;
   if (has_any(text, {"Connection reset", "connection closed", "Broken pipe", "aborting job", "Terminating "}))

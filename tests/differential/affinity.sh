@@ -8,7 +8,7 @@ here=$(dirname "$(readlink -f "$0")")
 build=$DDLRUN_BUILD_DIR/tests/differential
 shopt -s nullglob
 libomp=''
-for file in /usr/lib/llvm-14/lib/libomp.so.5 /usr/lib/*/libomp.so.5 /usr/lib/libomp.so.5; do
+for file in /usr/lib/llvm-*/lib/libomp.so.5 /usr/lib/*/libomp.so.5 /usr/lib/libomp.so.5; do
   libomp=$file
   break
 done

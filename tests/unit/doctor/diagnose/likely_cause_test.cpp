@@ -70,9 +70,29 @@ TEST_CASE("a line that looks bad never gives no trouble") {
         "./a: libc.so.6: version `GLIBC_2.34' not found", "Error termination: FATAL ERROR 3",
         "job.sh: line 3: 77 Killed   ./a", "OwnError: 3", "getting output: 20% Terminated",
         "NVRM: GPU has fallen off the bus", "E tensorflow/a.cc:936] failed to allocate 22.38G",
-        "server: unable to connect"}) {
+        "server: unable to connect", "net0: alloc_svc: Invalid argument",
+        "ioctl on /dev/x: Bad file descriptor.", "queue 0x7f aborting with error : OWN_STATUS_ERROR_X"}) {
     CAPTURE(std::string(line));
     CHECK(exit_code(diagnose_text(std::string("step 1\n") + line + "\n")) == 1);
+  }
+}
+
+TEST_CASE("a text of errno within a sentence, or in a warning, is no failure by itself") {
+  for (const char* line :
+       {"the flag --x is an invalid argument: it is left out", "warning: probe of net1: Invalid argument"}) {
+    CAPTURE(std::string(line));
+    CHECK(exit_code(diagnose_text(std::string("step 1\n") + line + "\nstep 2\n")) == 0);
+  }
+}
+
+TEST_CASE("a negative argument of MPI_Abort is no signal") {
+  for (const char* text :
+       {"MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD\nwith errorcode -1.\n",
+        "application called MPI_Abort(MPI_COMM_WORLD, -1) - process 1\n"}) {
+    const Diagnosis diagnosis = diagnose_text(text);
+    REQUIRE(diagnosis.first_failing);
+    CHECK(diagnosis.first_failing->place.rank == 1u);
+    CHECK(diagnosis.first_failing->how == "error code -1");
   }
 }
 
