@@ -4,6 +4,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/machine_flags.hpp"
 #include "schedulers/scripts/lint.hpp"
+#include "schedulers/scripts/lint_fix.hpp"
 #include "topology/sources/machine_loader.hpp"
 
 #include <CLI/CLI.hpp>
@@ -20,7 +21,7 @@ namespace {
 
 struct LintScriptOptions {
   std::string file, site, scheduler;
-  bool json = false;
+  bool json = false, fix = false;
   MachineOptions machine;
 };
 
@@ -56,9 +57,27 @@ std::string praise_script(const job_scripts::JobScript& script, const job_script
                      script.directives.size(), system, unchecked);
 }
 
+std::string render_all(const std::string& file, const std::vector<job_scripts::Finding>& findings) {
+  std::string text;
+  for (const auto& finding : findings) text += job_scripts::render_finding(file, finding);
+  return text;
+}
+
+int run_fix(System& system, const job_scripts::JobScript& script, const job_scripts::LintContext& context) {
+  const auto fixed = job_scripts::fix_script(script, context);
+  system.out(fixed.text);
+  system.err(render_all(script.file, fixed.remaining));
+  system.err(fmt::format("ddlrun: {}: {} corrected; {} left\n", script.file,
+                         job_scripts::render_counts(fixed.fixed),
+                         job_scripts::render_counts(fixed.remaining)));
+  return job_scripts::needs_attention(fixed.remaining) ? 1 : 0;
+}
+
 int run_lint_script(System& system, const LintScriptOptions& options) {
   if (options.file.empty())
     throw Error(ErrorKind::usage, {"no script given", "", "ddlrun lint-script job.sh"});
+  if (options.fix && options.json)
+    throw Error(ErrorKind::usage, {"--fix prints a script, --json a report", "", "one of the two"});
   job_scripts::LintContext context;
   set_scheduler(options.scheduler, context);
   std::optional<templates::SiteProfile> site;
@@ -69,14 +88,15 @@ int run_lint_script(System& system, const LintScriptOptions& options) {
   context.machine = machine_of_options(system, options.machine);
   const auto script = job_scripts::parse_job_script(
       system.files.read(options.file, job_scripts::max_script_bytes), options.file);
+  if (options.fix) return run_fix(system, script, context);
   const auto findings = job_scripts::lint_script(script, context);
   if (options.json) {
     system.out(job_scripts::render_findings_json(script, findings));
   } else {
-    std::string text;
-    for (const auto& finding : findings) text += job_scripts::render_finding(options.file, finding);
-    system.out(text);
-    if (findings.empty()) system.err(praise_script(script, context));
+    system.out(render_all(options.file, findings));
+    system.err(findings.empty()
+                   ? praise_script(script, context)
+                   : fmt::format("ddlrun: {}: {}\n", options.file, job_scripts::render_counts(findings)));
   }
   return job_scripts::needs_attention(findings) ? 1 : 0;
 }
@@ -88,6 +108,7 @@ Subcommand lint_script_command() {
   command.name = "lint-script";
   command.summary = "find the lines of a job script that a scheduler, shell or launcher misreads";
   command.examples = R"(  ddlrun lint-script job.pbs
+  ddlrun lint-script job.pbs --fix > fixed.pbs
   ddlrun lint-script job.sh --site kisti-nurion
   ddlrun lint-script job.sh --sockets 2 --cores 20 --smt 2 --json)";
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
@@ -101,6 +122,9 @@ Subcommand lint_script_command() {
                    "slurm, pbs (OpenPBS, PBS Pro) or torque; default: from the directives")
         ->type_name("NAME");
     add_machine_options(app, options->machine);
+    app.add_flag("--fix", options->fix,
+                 "print the corrected script, and on stderr what is left; corrects bytes, line ends, the "
+                 "shell, quotes and the directory");
     app.add_flag("--json", options->json, "print the findings as one JSON document");
     return [options](System& system) { return run_lint_script(system, *options); };
   };

@@ -54,6 +54,17 @@ bool needs_attention(const std::vector<Finding>& findings) {
                      [](const Finding& finding) { return finding.severity != Severity::note; });
 }
 
+std::string render_counts(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Severity severity : {Severity::error, Severity::warning, Severity::note}) {
+    const auto count = std::ranges::count(findings, severity, &Finding::severity);
+    if (count > 0)
+      text +=
+          fmt::format("{}{} {}{}", text.empty() ? "" : ", ", count, name_of(severity), count > 1 ? "s" : "");
+  }
+  return text.empty() ? "nothing" : text;
+}
+
 std::string render_finding(std::string_view file, const Finding& finding) {
   std::string text(file);
   if (finding.place.line > 0)

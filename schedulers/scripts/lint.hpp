@@ -45,6 +45,8 @@ std::uint64_t walltime_limit(const templates::SiteProfile& site, std::string_vie
 // True where anything but notes was found.
 bool needs_attention(const std::vector<Finding>& findings);
 
+// "2 errors, 1 warning, 1 note"; "nothing" without findings.
+std::string render_counts(const std::vector<Finding>& findings);
 // "FILE:LINE:COLUMN: severity: what [id]\n  why: ...\n  try: ...\n"
 std::string render_finding(std::string_view file, const Finding& finding);
 std::string render_findings_json(const JobScript& script, const std::vector<Finding>& findings);

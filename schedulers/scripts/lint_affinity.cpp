@@ -43,6 +43,18 @@ bool runs_word(const ScriptView& view, std::string_view text) {
   return false;
 }
 
+// numactl -m and -p choose memory only.
+bool binds_cores(const PlacedCommand& placed) {
+  const auto& words = placed.command.words;
+  const auto numactl =
+      std::ranges::find_if(words, [](const ShellWord& word) { return base_name(word.text) == "numactl"; });
+  return std::any_of(numactl, words.end(), [](const ShellWord& word) {
+    const std::string_view text = word.text;
+    return text.starts_with("-C") || text.starts_with("-N") || text.starts_with("--physcpubind") ||
+           text.starts_with("--cpunodebind");
+  });
+}
+
 bool uses_rankfile(const ScriptView& view) {
   return std::any_of(view.commands.begin(), view.commands.end(), [](const PlacedCommand& placed) {
     return has_option(placed.command, {"-rf", "--rankfile", "-rankfile"});
@@ -67,7 +79,7 @@ affinity::ThreadEnvironment describe(const ScriptView& view) {
     }
   }
   environment.rankfile = uses_rankfile(view);
-  environment.numactl = runs_word(view, "numactl") || runs_word(view, "taskset");
+  environment.numactl = std::ranges::any_of(view.commands, binds_cores) || runs_word(view, "taskset");
   return environment;
 }
 

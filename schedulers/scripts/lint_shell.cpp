@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <set>
 
@@ -109,13 +110,24 @@ void check_variables(const ScriptView& view, std::vector<Finding>& findings) {
 
 bool is_relative(const std::string& word) { return word.starts_with("./") || word.starts_with("../"); }
 
+// "python train.py": the interpreter reads the script from the directory in which the job starts.
+bool is_relative_script(const ShellCommand& command, const ShellWord& word) {
+  constexpr std::array<std::string_view, 6> endings{".py", ".sh", ".R", ".jl", ".prototxt", ".yaml"};
+  const std::string& text = word.text;
+  if (&word == &command.words.front() || text.find_first_of("/$~`*=:") != std::string::npos) return false;
+  if (command.name() == "export" || command.name() == "echo" || command.name() == "module") return false;
+  return !text.starts_with('-') && std::ranges::any_of(endings, [&](std::string_view end) {
+    return text.size() > end.size() && text.ends_with(end);
+  });
+}
+
 // PBS starts a job in the home directory.
 void check_dir(const ScriptView& view, std::vector<Finding>& findings) {
   if (!view.pbs()) return;
   for (const PlacedCommand& placed : view.commands) {
     if (placed.command.name() == "cd" || placed.command.name() == "pushd") return;
     for (const ShellWord& word : placed.command.words) {
-      if (!is_relative(word.text)) continue;
+      if (!is_relative(word.text) && !is_relative_script(placed.command, word)) continue;
       findings.push_back({"no-cd", Severity::warning, place_of(placed, word),
                           fmt::format("{} is sought in the home directory", word.text),
                           "PBS starts a job there, not where it was handed in",

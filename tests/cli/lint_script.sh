@@ -11,7 +11,7 @@ for script in "$golden"/*.pbs "$golden"/*.slurm; do
   [ $? -eq 1 ] || fail "$script: not status 1: $(cat "$work/err")"
   [ -z "${DDLRUN_GOLDEN_WRITE-}" ] || cp "$work/out" "$script.txt"
   diff "$script.txt" "$work/out" || fail "$script: another report"
-  [ ! -s "$work/err" ] || fail "talk on stderr"
+  grep -qE "^ddlrun: $(basename "$script"): ([0-9]+ (error|warning|note)s?(, )?)+$" "$work/err" || fail "no last line that counts: $(cat "$work/err")"
 done
 
 # Clean, from a file and from stdin.
@@ -28,6 +28,18 @@ expect 0 'nothing to mend' "$DDLRUN" lint-script "$work/good.sh"
 # A note alone is no finding to stop at.
 sed 's/^#SBATCH --time.*/#SBATCH --time=60/' "$work/good.sh" >"$work/note.sh"
 expect 0 'note: --time=60 means 60 minutes [bare-time]' "$DDLRUN" lint-script "$work/note.sh"
+
+# --fix: the corrected script, and what is left.
+printf '#!/bin/bash\r\n#PBS -N t\r\n#PBS -l walltime=1:00:00\r\npython train.py\r\n' >"$work/dos.pbs"
+expect 0 '' "$DDLRUN" lint-script "$work/dos.pbs" --fix
+printf '#!/bin/bash\n#PBS -N t\n#PBS -l walltime=1:00:00\ncd "$PBS_O_WORKDIR" || exit 1\npython train.py\n' >"$work/unix.pbs"
+cmp "$work/unix.pbs" "$work/out" || fail "--fix: $(cat "$work/out")"
+grep -qF "dos.pbs: 1 error, 1 warning corrected; nothing left" "$work/err" || fail "--fix: $(cat "$work/err")"
+expect 0 'nothing to mend' "$DDLRUN" lint-script "$work/unix.pbs"
+printf 'export A,1\n' >>"$work/unix.pbs"
+expect 1 'export A,1' "$DDLRUN" lint-script "$work/unix.pbs" --fix
+grep -qF "unix.pbs: nothing corrected; 1 error left" "$work/err" || fail "left: $(cat "$work/err")"
+expect_refusal 2 '--fix prints a script' "$DDLRUN" lint-script "$work/unix.pbs" --fix --json
 
 # JSON
 expect 1 '"schema": "ddlrun.lint-script/1"' "$DDLRUN" lint-script "$golden/kisti_caffe.pbs" --json

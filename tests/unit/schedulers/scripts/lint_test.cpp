@@ -105,6 +105,14 @@ const LintRow lint_rows[] = {
     {"export-no-name", "P export KMP_BLOCKTIME,1\n", "P export KMP_BLOCKTIME=1 OMP_NUM_THREADS\n"},
     {"export-no-name", "P export A = 1\n", "P export A+=:1 -n B \"$C\"\n"},
     {"no-cd", "P ./a\n", "P cd \"$PBS_O_WORKDIR\"\n./a\n"},
+    {"no-cd", "P python -u train.py\n", "P python -u /data/train.py\n"},
+    {"no-cd", "P caffe train -solver solver.prototxt\n", "P cd /w\ncaffe train -solver solver.prototxt\n"},
+    {"torchrun-without-endpoint", "S srun torchrun --nnodes 2 /w/t.py\n",
+     "S srun torchrun --nnodes 2 --rdzv-endpoint n1:29500 /w/t.py\n"},
+    {"torchrun-without-endpoint", "P python -m torch.distributed.run --nnodes=4 /w/t.py\n",
+     "P torchrun --nnodes=1 /w/t.py\n"},
+    {"kmp-and-numactl", "P export KMP_AFFINITY=compact\nexport OMP_NUM_THREADS=4\nnumactl -C 0-3 /bin/a\n",
+     "P export KMP_AFFINITY=compact\nexport OMP_NUM_THREADS=4\nnumactl -m 1 /bin/a\n"},
     {"no-cd", "P mpirun -n 1 ./a\n", "S mpirun -n 1 ./a\n"},
     {"wipes-shared-directory", "S rm -rf /dev/shm/*\n", "S rm -rf /dev/shm/mine.*\n"},
     {"wipes-shared-directory", "S srun bash -c 'rm -rf /dev/shm/*'\n", "S srun bash -c 'ls /dev/shm/*'\n"},
@@ -230,7 +238,8 @@ TEST_CASE("one mistake is one finding") {
   CHECK(reported("#!/bin/sh\n#PBS -N my long job name\n" + tail + "#PBS --mail me\n").size() == 2);
   CHECK(reported("#!/bin/sh\n#PBS -q a # b c\n" + tail) ==
         Reported{"comment-in-directive | put the comment on a line of its own"});
-  CHECK(reported("P #PBS -l select=1:ncpus=8:mpiprocs=4\n") == Reported{"ompthreads-missing | :ompthreads=2"});
+  CHECK(reported("P #PBS -l select=1:ncpus=8:mpiprocs=4\n") ==
+        Reported{"ompthreads-missing | :ompthreads=2"});
 }
 
 TEST_CASE("Torque's options are OpenPBS's errors") {

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "schedulers/scripts/lint_fix.hpp"
+
+#include "base/text/text.hpp"
+#include "schedulers/scripts/lint_internal.hpp"
+#include "schedulers/scripts/shell_lexer.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace ddlrun::job_scripts {
+
+namespace {
+
+struct Replacement {
+  std::string_view bytes, by;
+};
+constexpr std::array replacements{
+    Replacement{"\xC2\xA0", " "},      Replacement{"\xE3\x80\x80", " "},  Replacement{"\xE2\x80\x8B", ""},
+    Replacement{"\xE2\x80\x93", "-"},  Replacement{"\xE2\x80\x94", "--"}, Replacement{"\xE2\x88\x92", "-"},
+    Replacement{"\xE2\x80\x9C", "\""}, Replacement{"\xE2\x80\x9D", "\""}, Replacement{"\xE2\x80\x98", "'"},
+    Replacement{"\xE2\x80\x99", "'"},
+};
+
+void trim_end(std::string& line) { line.resize(line.find_last_not_of(" \t") + 1); }
+
+bool replace_odd_bytes(std::string& line, std::size_t at) {
+  for (const Replacement& one : replacements) {
+    if (line.compare(at, one.bytes.size(), one.bytes) != 0) continue;
+    line.replace(at, one.bytes.size(), one.by);
+    return true;
+  }
+  return false;
+}
+
+// "$NAME" at `at` in double quotes.
+bool quote_variable(std::string& line, std::size_t at) {
+  if (at >= line.size() || line[at] != '$') return false;
+  std::size_t end = at + 1;
+  while (end < line.size() && is_name(line[end])) ++end;
+  line.insert(end, "\"");
+  line.insert(at, "\"");
+  return true;
+}
+
+bool fix_line(const Finding& finding, std::string& line) {
+  const std::size_t at = finding.place.column > 0 ? static_cast<std::size_t>(finding.place.column) - 1 : 0;
+  const std::string& id = finding.id;
+  if (at > line.size()) return false;
+  if (id == "odd-blank" || id == "odd-dash" || id == "odd-quote") return replace_odd_bytes(line, at);
+  if (id == "unquoted-path") return quote_variable(line, at);
+  if (id == "backslash-blank") {
+    trim_end(line);
+    return true;
+  }
+  if (id == "web-page-remains") {
+    line.resize(at);
+    trim_end(line);
+    line += " \\";
+    return true;
+  }
+  return false;
+}
+
+// From the last byte of the file to the first, so that a place stays where it was found.
+std::vector<Finding> fix_lines(const std::vector<Finding>& findings, std::vector<std::string>& lines) {
+  std::vector<Finding> fixed;
+  for (auto finding = findings.rbegin(); finding != findings.rend(); ++finding) {
+    const auto number = static_cast<std::size_t>(std::max(0, finding->place.line));
+    if (finding->id == "byte-order-mark") {
+      lines.front().erase(0, 3);
+    } else if (finding->id == "bash-under-sh") {
+      lines.front() = "#!/bin/bash";
+    } else if (finding->id != "crlf" &&
+               (number == 0 || number > lines.size() || !fix_line(*finding, lines[number - 1]))) {
+      continue;
+    }
+    fixed.insert(fixed.begin(), *finding);
+  }
+  return fixed;
+}
+
+// Before the first command: behind all directives, and in no branch.
+void enter_submit_directory(const ScriptView& view, std::vector<std::string>& lines) {
+  const auto first = static_cast<std::ptrdiff_t>(view.commands.front().line->line) - 1;
+  lines.insert(lines.begin() + first, "cd \"$PBS_O_WORKDIR\" || exit 1");
+}
+
+std::string joined_lines(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+JobScript parsed(const std::vector<std::string>& lines, const JobScript& script) {
+  return parse_job_script(joined_lines(lines), script.file);
+}
+
+}  // namespace
+
+FixedScript fix_script(const JobScript& script, const LintContext& context) {
+  FixedScript result;
+  std::vector<std::string> lines = script.lines;
+  result.fixed = fix_lines(lint_script(script, context), lines);
+  // What the bytes of a line hid is found only now.
+  const JobScript clean = parsed(lines, script);
+  for (const Finding& finding : lint_script(clean, context)) {
+    if (finding.id != "no-cd") continue;
+    enter_submit_directory(make_script_view(clean, context), lines);
+    result.fixed.push_back(finding);
+  }
+  result.text = joined_lines(lines);
+  result.remaining = lint_script(parsed(lines, script), context);
+  return result;
+}
+
+}  // namespace ddlrun::job_scripts
