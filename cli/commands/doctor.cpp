@@ -137,7 +137,9 @@ int run_doctor(System& system, const DoctorOptions& options) {
   check_baseline_verb(options.baseline.verb);
   const DoctorRequest request = request_of(system, options);
   const doctor::Examination examination = examine(system, request, options.baseline);
-  if (!options.fix_script.empty()) {
+  if (!options.fix_script.empty() && !doctor::has_remedies(examination)) {
+    system.err(fmt::format("ddlrun: nothing to mend: {} is not written\n", options.fix_script));
+  } else if (!options.fix_script.empty()) {
     system.files.write(options.fix_script, doctor::render_fix_script(examination, checks));
     system.err(fmt::format("ddlrun: remedies written to {}; read it before you run it: bash {}\n",
                            options.fix_script, quote_shell(options.fix_script)));

@@ -101,10 +101,23 @@ std::string network_of_rankfile(const CheckInput& input, const LaunchNames& name
   return {};
 }
 
-Remedy remedy_for(const CheckInput& input, const LaunchNames& names) {
+// A name that leads to no host is perhaps misspelt: the nearest of the allocation that the rankfile lacks.
+std::optional<std::string> find_meant_name(const LaunchNames& names, const std::string& wrong) {
+  std::vector<std::string> unused;
+  for (const std::string& name : names.allocation) {
+    if (std::find(names.rankfile.begin(), names.rankfile.end(), name) == names.rankfile.end())
+      unused.push_back(name);
+  }
+  return closest_match(wrong, unused);
+}
+
+// `wrong`: the name at which mpirun ends; or "".
+Remedy remedy_for(const CheckInput& input, const LaunchNames& names, const std::string& wrong) {
   Remedy remedy;
   remedy.on_driver_host = true;
-  const auto right = find_right_names(input, names);
+  auto right = find_right_names(input, names);
+  const auto meant = wrong.empty() || right.contains(wrong) ? std::nullopt : find_meant_name(names, wrong);
+  if (meant) right[wrong] = *meant;
   const std::string& path = input.job.rankfile_path;
   if (!right.empty() && right.size() <= most_rewrites && !path.empty()) {
     remedy.commands.push_back(rewrite_rankfile_command(path, right));
@@ -113,8 +126,9 @@ Remedy remedy_for(const CheckInput& input, const LaunchNames& names) {
         fmt::format("ddlrun check-rankfile {} --hostfile {}", quote_shell(path),
                     quote_shell(input.job.hostfile_path.empty() ? "HOSTFILE" : input.job.hostfile_path)));
   }
-  remedy.note = fmt::format("write the names of the allocation in the rankfile ({}); do not rename the hosts",
-                            some_of(names.allocation));
+  remedy.note = fmt::format(
+      "{}write the names of the allocation in the rankfile ({}); do not rename the hosts",
+      meant ? fmt::format("did you mean {} by {}? ", *meant, wrong) : "", some_of(names.allocation));
   const std::string cidr = network_of_rankfile(input, names);
   if (!cidr.empty()) {
     remedy.note +=
@@ -156,7 +170,7 @@ CheckResult evaluate_prediction(const CheckInput& input, const LaunchNames& name
       observed = fmt::format("{} counts hosts of a scheduler's allocation", prediction.host);
       break;
   }
-  return {Verdict::fail, observed, expected_for(names), why, remedy_for(input, names)};
+  return {Verdict::fail, observed, expected_for(names), why, remedy_for(input, names, prediction.host)};
 }
 
 }  // namespace

@@ -137,7 +137,7 @@ std::string render_no_trouble(const Diagnosis& diagnosis) {
 std::string render_unknown(const Diagnosis& diagnosis) {
   std::string text = "cause: unknown: ";
   const std::string how = diagnosis.first_failing ? diagnosis.first_failing->how : "";
-  if (how.starts_with("signal ") || how.starts_with("exit status ") ||
+  if (how.starts_with("signal ") || how.starts_with("exit status ") || how.starts_with("error code ") ||
       how.starts_with("Exited with exit code "))
     text += fmt::format("{} ended with {}{}", render_place(diagnosis.first_failing->place),
                         how.starts_with("Exited with ") ? how.substr(12) : how,

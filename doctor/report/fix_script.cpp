@@ -73,21 +73,26 @@ std::string render_step(const Finding& finding, std::string_view title) {
   return text + fmt::format("{}\nfi\n", end_of_commands);
 }
 
+bool needs_remedy(const Finding& finding) {
+  return finding.verdict == Verdict::fail || finding.verdict == Verdict::warn;
+}
+
 }  // namespace
+
+bool has_remedies(const Examination& examination) {
+  return std::any_of(examination.findings.begin(), examination.findings.end(), needs_remedy);
+}
 
 std::string render_fix_script(const Examination& examination, std::span<const Check> checks) {
   std::string text(script_start);
-  int steps = 0;
   for (const Finding& finding : examination.findings) {
-    if (finding.verdict != Verdict::fail && finding.verdict != Verdict::warn) continue;
+    if (!needs_remedy(finding)) continue;
     std::string_view title;
     for (const Check& check : checks) {
       if (check.id == finding.id) title = check.title;
     }
     text += render_step(finding, title);
-    ++steps;
   }
-  if (steps == 0) text += "\necho 'ddlrun doctor found nothing to fix'\n";
   return text;
 }
 

@@ -37,6 +37,8 @@ std::string render_report_json(const Examination& examination, std::span<const C
 // A bash script with the remedies of all warn and fail findings, for a person to read before it is run: every
 // step prints why and for which hosts, and asks first.
 std::string render_fix_script(const Examination& examination, std::span<const Check> checks);
+// There are such findings.
+bool has_remedies(const Examination& examination);
 
 std::string render_check_list(std::span<const Check> checks);
 std::string render_explanation(const Check& check);

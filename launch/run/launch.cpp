@@ -2,6 +2,7 @@
 #include "launch/run/launch.hpp"
 
 #include "base/text/error.hpp"
+#include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
 #include "launch/history/launch_record.hpp"
 #include "launch/launchers/dry_run.hpp"
@@ -11,6 +12,8 @@
 #include "launch/run/launch_restart.hpp"
 #include "launch/run/run_directory.hpp"
 #include "launch/run/run_launch.hpp"
+
+#include <fmt/format.h>
 
 namespace ddlrun::launch {
 
@@ -38,18 +41,21 @@ void print_dry_run(System& system, const LaunchSpec& spec, const LaunchPlan& pla
                       plan.environment.exports, make_launch_command(system, spec, plan, run_dir, true)}));
 }
 
-void print_start(System& system, const LaunchPlan& plan, const LaunchCommand& command,
-                 const std::string& run_dir) {
+void print_start(System& system, const LaunchPlan& plan, const std::string& run_dir) {
   const Exports& exports = plan.environment.exports;
   for (const std::string& remark : plan.remarks()) system.err("ddlrun: " + remark + "\n");
   for (const Reason& reason : exports.reasons) {
     if (reason.subject == "-x OMP_NUM_THREADS") system.err("ddlrun: OMP_NUM_THREADS=" + reason.why + "\n");
   }
   for (const auto& [name, value] : exports.set_by_user) {
-    system.err("ddlrun: " + name + " is set from -x; its value is not shown below\n");
+    system.err("ddlrun: " + name + " is set from -x\n");
   }
   system.err("ddlrun: run directory " + run_dir + "\n");
-  system.err("+ " + render_launch_command(command, exports) + "\n");
+  const PlacedRanks& placed = plan.placed;
+  const std::size_t ranks = placed.job.ranks.size();
+  system.err(fmt::format("ddlrun: {} rank{} on {}, started by {}; the command: argv in the run directory\n",
+                         ranks, ranks == 1 ? "" : "s", printable(fold_host_list(placed.job.hosts), 200),
+                         title_of(placed.kind())));
 }
 
 AttemptResult run_attempt(System& system, const LaunchSpec& spec) {
@@ -72,7 +78,7 @@ AttemptResult run_attempt(System& system, const LaunchSpec& spec) {
   make_launch_command(system, spec, plan, choose_run_dir(system, spec.run_dir, false), false);
   result.run_dir = choose_run_dir(system, spec.run_dir, true);
   LaunchCommand command = make_launch_command(system, spec, plan, result.run_dir, false);
-  print_start(system, plan, command, result.run_dir);
+  print_start(system, plan, result.run_dir);
   RunRecord record = make_run_record(system, spec, plan, result.run_dir);
   result.end = run_launch(system, {spec, plan, std::move(command), std::move(record), result.run_dir});
   return result;

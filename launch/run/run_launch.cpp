@@ -2,6 +2,7 @@
 #include "launch/run/run_launch.hpp"
 
 #include "base/text/error.hpp"
+#include "base/text/host_list.hpp"
 #include "base/text/signal_name.hpp"
 #include "base/text/text.hpp"
 #include "launch/history/launch_record.hpp"
@@ -109,7 +110,9 @@ void print_first_log(System& system, const LaunchRun& run) {
 }
 
 // Which rank failed first, how the job ended, and where its files are.
-void print_end(System& system, const LaunchRun& run, const ObservedRun& observed, int status) {
+// `explained`: a message before this one has the cause.
+void print_end(System& system, const LaunchRun& run, const ObservedRun& observed, int status,
+               bool explained) {
   const int stop_signal = observed.result.forwarded_signal;
   if (observed.monitored && stop_signal == 0) {
     const auto first = find_first_failure(*observed.monitored, status);
@@ -126,6 +129,10 @@ void print_end(System& system, const LaunchRun& run, const ObservedRun& observed
   else if (status != 0)
     how = fmt::format("ended with status {}", status);
   system.err(fmt::format("ddlrun: the job {}; run directory {}\n", how, run.run_dir));
+  const bool unexplained = status != 0 && stop_signal == 0 && run.record.diagnosis.empty();
+  if (unexplained && run.spec.monitor.diagnose && !explained)
+    system.err(fmt::format("ddlrun: the output does not show why; check the hosts: ddlrun doctor {}\n",
+                           quote_shell(fold_host_list(run.plan.placed.job.hosts))));
 }
 
 // Adds the end to the record and writes it.
@@ -163,7 +170,7 @@ LaunchEnd run_launch(System& system, LaunchRun run) {
   if (result.forwarded_signal == 0) print_first_log(system, run);
   if (!run.record.diagnosis.empty() && !monitor.cause_was_printed())
     system.err("ddlrun: what the output above says:\n" + run.record.diagnosis);
-  print_end(system, run, observed, status);
+  print_end(system, run, observed, status, monitor.cause_was_printed() || monitor.status(result));
   const bool all_ok = count_verdicts(observed.placement).ok == observed.placement.size();
   LaunchEnd end{status, result.forwarded_signal, {}};
   if (observed.monitored) end.lost_hosts = observed.monitored->lost_hosts;

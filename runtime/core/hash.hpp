@@ -16,14 +16,13 @@ constexpr std::uint64_t hash_start = 0xcbf29ce484222325U;
 // length.
 inline std::uint64_t hash_bytes(std::span<const std::byte> bytes, std::uint64_t hash = hash_start) {
   constexpr std::uint64_t hash_prime = 0x9fb21c651e98df25U;
-  std::size_t i = 0;
-  for (; i + 8 <= bytes.size(); i += 8) {
+  for (std::size_t i = 0; i + 8 <= bytes.size(); i += 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes.data() + i, 8);
     hash = std::rotl((hash ^ word) * hash_prime, 29);
   }
-  for (; i < bytes.size(); ++i)
-    hash = std::rotl((hash ^ static_cast<std::uint64_t>(bytes[i])) * hash_prime, 29);
+  for (const std::byte byte : bytes.last(bytes.size() % 8))
+    hash = std::rotl((hash ^ static_cast<std::uint64_t>(byte)) * hash_prime, 29);
   hash = (hash ^ bytes.size()) * hash_prime;
   return hash ^ (hash >> 32U);
 }

@@ -63,7 +63,9 @@ shellcheck "$work/mend.sh" || fail "shellcheck finds something in the fix script
 grep -q 'NET-04' "$work/mend.sh" || fail "the fix script does not name the finding"
 kill "$listener"
 wait "$listener" 2> /dev/null
-expect 0 '1 pass' "$DDLRUN" doctor localhost --only NET-04 --port "$port"
+expect 0 '1 pass' "$DDLRUN" doctor localhost --only NET-04 --port "$port" --fix-script "$work/nothing.sh"
+grep -q "^ddlrun: nothing to mend: $work/nothing.sh is not written$" "$work/err" || fail "--fix-script, nothing to mend: $(cat "$work/err")"
+[ ! -e "$work/nothing.sh" ] || fail "a fix script without remedies"
 
 # The baseline: the same machine is as it was; another limit is a difference.
 expect 0 'are kept in' "$DDLRUN" doctor localhost --only LIM-03 --baseline save

@@ -30,8 +30,18 @@ same "launch: the ranks" "$numbers" "$(cut -d' ' -f1 real.out | sort -n)"
 check "launch: device order" grep -q PCI_BUS_ID real.out
 same "dry run: the script does the same" "$(sort real.out)" "$(bash dry.out 2> /dev/null | sort)"
 check "dry run: its script leaves no run" test "$(find "$XDG_STATE_HOME/ddlrun/runs" -mindepth 1 -maxdepth 1 | wc -l)" -eq 1
-same "launch: the shown line does the same" "$(sort real.out)" \
-  "$(bash -c "$(sed -n 's/^+ //p' real.err)" 2> /dev/null | sort)"
+same "launch: the line of argv does the same" "$(sort real.out)" \
+  "$(bash -c "$(sed -n '1s/^# //p' "$(directory_of real)/argv")" 2> /dev/null | sort)"
+
+has_not "launch: the command is in argv" real.err "--rankfile"
+[ "$(grep -c '^ddlrun: ' real.err)" -le 5 ] || fail "launch: more than five lines: $(cat real.err)"
+launch verbose 1 -v -- true
+has "launch -v: the command" verbose.err "--rankfile"
+launch unexplained 1 -- sh -c 'exit 3'
+same "a cause that is not known: status" 3 "$status"
+has "a cause that is not known" unexplained.err "ddlrun: the output does not show why; check the hosts: ddlrun doctor "
+launch explained 1 -- sh -c 'echo "x: error while loading shared libraries: libx.so.1: cannot open shared object file: No such file or directory" >&2; exit 127'
+has_not "a cause that is known" explained.err "does not show why"
 
 # --- the run directory
 directory=$(directory_of real)

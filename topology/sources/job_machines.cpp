@@ -38,8 +38,7 @@ JobMachines assume_machines(System& system, const std::vector<RemoteMachine>& as
                             Unprobed unprobed) {
   const std::string example = fmt::format("{}: {}", asked[0].host, asked[0].failure);
   const std::string hint = fmt::format(
-      "the host names, and ssh -o BatchMode=yes {} true; or --sockets 2 --cores 8, --topology FILE",
-      asked[0].host);
+      "ddlrun doctor {}, which reports why; or --sockets 2 --cores 8, --topology FILE", asked[0].host);
   const std::string what = fmt::format("the cores of none of {} hosts could be read", hosts);
   if (unprobed == Unprobed::refuse) {
     std::vector<std::string> names;
@@ -63,11 +62,10 @@ JobMachines assume_machines(System& system, const std::vector<RemoteMachine>& as
     if (silent.empty()) failure = remote.failure;
     silent.push_back(remote.host);
   }
-  throw Error(
-      ErrorKind::unreachable,
-      {fmt::format("{} of {} hosts did not report their topology: {}", silent.size(), asked.size(),
-                   printable(join(silent, ","), 400)),
-       fmt::format("{}: {}", silent[0], failure), fmt::format("ssh -o BatchMode=yes {} true", silent[0])});
+  throw Error(ErrorKind::unreachable,
+              {fmt::format("{} of {} hosts did not report their topology: {}", silent.size(), asked.size(),
+                           printable(join(silent, ","), 400)),
+               fmt::format("{}: {}", silent[0], failure), "ddlrun doctor " + silent[0]});
 }
 
 // mpirun and srun would start the ranks of such a host in another directory.

@@ -135,6 +135,17 @@ TEST_CASE("NAME-02: the two famous hosts files") {
   CHECK(finding.remedy.note.find("btl_tcp_if_include 10.9.1.0/24") != std::string::npos);
 }
 
+TEST_CASE("NAME-02: a misspelt name is mended to the one that the rankfile lacks") {
+  DoctorInput input = four_hosts();
+  give_rankfile(input, {"node1", "ndoe2"}, {"node1", "node2"});
+  const Finding finding = only(run_check("NAME-02", input));
+  REQUIRE(finding.remedy.commands.size() == 1);
+  CHECK(finding.remedy.commands[0].find("ndoe2([[:blank:]])/\\1node2\\2/") != std::string::npos);
+  CHECK(finding.remedy.note.starts_with("did you mean node2 by ndoe2? "));
+  give_rankfile(input, {"node1", "node2", "node9"}, {"node1", "node2"});
+  CHECK(only(run_check("NAME-02", input)).remedy.note.find("did you mean") == std::string::npos);
+}
+
 TEST_CASE("NAME-02: all filled, unresolved, and rows that run") {
   DoctorInput input = four_hosts();
   give_rankfile(input, {"ib2", "ib3"}, {"node2", "node3"});

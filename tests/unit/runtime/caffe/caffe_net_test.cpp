@@ -19,7 +19,7 @@ std::map<std::string, std::string> shapes_of(const Net& net) {
 
 CaffeNet read_net_file(const std::string& path) { return *read_caffe_run("", path).net; }
 
-const Layer& layer_called(const CaffeNet& net, const std::string& name) {
+const Layer& layer_called(const CaffeNet& net, std::string_view name) {
   const auto found = std::find_if(net.net.layers.begin(), net.net.layers.end(),
                                   [&](const Layer& layer) { return layer.name == name; });
   REQUIRE(found != net.net.layers.end());
