@@ -89,6 +89,12 @@ std::string error_headline(const SalientLine& line) {
             : std::string_view(text).substr(begin + 8, text.find(':', begin) - begin - 8);
     if (!frame.empty()) return clip(std::string(call) + (call.empty() ? "" : ": ") + frame);
   }
+  // The whole stack on one line: the last frame has the reason.
+  if (const std::size_t stack = text.find("error stack: "); stack != std::string::npos) {
+    const std::size_t last = text.rfind("): ");
+    if (last != std::string::npos && last > stack && last + 3 < text.size())
+      return clip(text.substr(last + 3));
+  }
   constexpr std::string_view thrown = "terminate called after throwing an instance of ";
   if (const std::size_t at = text.find(thrown); at != std::string_view::npos) {
     std::string what = "C++ exception " + text.substr(at + thrown.size());

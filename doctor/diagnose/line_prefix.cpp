@@ -122,6 +122,7 @@ bool take_stamp(LinePrefix& prefix) {
   if (!found) return false;
   prefix.stamp = found->stamp;
   prefix.text.remove_prefix(found->length);
+  if (prefix.text.starts_with(": ")) prefix.text.remove_prefix(2);  // of TensorFlow
   skip_blanks(prefix.text);
   return true;
 }
@@ -143,6 +144,15 @@ std::string_view host_in(std::string_view text) {
   while (!text.empty() && !is_letter_or_digit(text.front())) text.remove_prefix(1);
   while (!text.empty() && !is_letter_or_digit(text.back()) && text.back() != '_') text.remove_suffix(1);
   return text;
+}
+
+std::optional<std::uint32_t> rank_in_text(std::string_view text) {
+  constexpr std::string_view lead = "(rank ";
+  const std::size_t at = text.find(lead);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::size_t begin = at + lead.size(), digits = digits_at(text, begin);
+  if (digits == 0 || !text.substr(begin + digits).starts_with(" in comm 0)")) return std::nullopt;
+  return rank_of(text.substr(begin, digits));
 }
 
 LinePrefix split_prefix(std::string_view line) {

@@ -35,6 +35,9 @@ struct LinePrefix {
   std::string_view text;  // what is left of the line
 };
 
+// The rank in MPI_COMM_WORLD that a line of MPICH's gives: "(rank 0 in comm 0)". Programs other than srun
+// also put a number before each line (ctest -V), so that this one counts.
+std::optional<std::uint32_t> rank_in_text(std::string_view text);
 LinePrefix split_prefix(std::string_view line);
 
 // Without ANSI escape sequences.

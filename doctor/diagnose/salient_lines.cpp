@@ -54,6 +54,7 @@ constexpr ErrorKeyword words[] = {
     {"UCX  FATAL", 90},
     {"Memory access fault by GPU", 90},
     {"_STATUS_ERROR", 85},
+    {"DEADLINE_EXCEEDED", 90},
     {"aborting with error", 85},
     {"operation error on ", 85},
     {"suspects a hang", 85},
@@ -268,6 +269,7 @@ bool is_boilerplate(std::string_view text) {
                         "Please see the FAQ page",
                         "This typically refers to a problem",
                         "killed by the cleanup",
+                        "Clean shutdown is not currently implemented",
                         "assert (!closed) failed",
                         "demux engine error",
                         "callback returned error status",
@@ -326,6 +328,7 @@ void SalientLines::take(const ReadLine& line, int word_score) {
                     score,
                     shape_of(line.prefix.text),
                     {}};
+  if (const auto own = rank_in_text(found.line.text)) found.place.rank = own;
   if (first_rank) first_of_a_rank_ = found;
   const auto same =
       std::find_if(kept_.begin(), kept_.end(), [&](const SalientLine& t) { return t.shape == found.shape; });
@@ -335,6 +338,7 @@ void SalientLines::take(const ReadLine& line, int word_score) {
   if (score >= min_followed_score && score > followed_score_) {
     followed_shape_ = found.shape;
     followed_score_ = score;
+    followed_label_ = line.prefix.rank;
     lines_left_ = max_following;
   }
   kept_.push_back(std::move(found));
@@ -344,7 +348,7 @@ void SalientLines::follow(const ReadLine& line) {
   const auto followed = std::find_if(kept_.begin(), kept_.end(),
                                      [&](const SalientLine& t) { return t.shape == followed_shape_; });
   if (followed == kept_.end() || lines_left_-- <= 0) return end_source();
-  if (followed->place.rank != line.prefix.rank) return;
+  if (followed_label_ != line.prefix.rank) return;
   const std::string_view text = trim(line.prefix.text);
   if (text.empty() || is_decoration(text) || is_boilerplate(text)) return end_source();
   followed->following.push_back({line.line, sanitize(text, 300)});

@@ -62,6 +62,7 @@ class SalientLines {
   int highest_ = 0;
   std::string followed_shape_;  // of the line whose following lines are read
   int followed_score_ = 0;
+  std::optional<std::uint32_t> followed_label_;  // the rank before its line
   int lines_left_ = 0;
 };
 

@@ -44,6 +44,12 @@ TEST_CASE("a message of several lines gives one headline") {
        "MPID_Init(860).............: fail failed\n"
        "MPIDI_NM_mpi_init_hook(689): OFI addrinfo() failed (ofi_init.h:689: No data available)\n",
        "PMPI_Init_thread: OFI addrinfo() failed (ofi_init.h:689: No data available)"},
+      {"x: MPI_Abort: Fatal error in PMPI_Init: Other MPI error, error stack: MPID_Init(501)....:  "
+       "MPIDI_OFI_mpi_init_hook(599): OFI fi_open domain failed (ofi_init.c:599:Invalid argument)\n",
+       "OFI fi_open domain failed (ofi_init.c:599:Invalid argument)"},
+      {"E base_collective_executor.cc:249] StartAbort DEADLINE_EXCEEDED: Deadline Exceeded\n"
+       "F grpc_server_lib.cc:103] UNIMPLEMENTED: Clean shutdown is not currently implemented\n",
+       "E base_collective_executor.cc:249] StartAbort DEADLINE_EXCEEDED: Deadline Exceeded"},
       {"terminate called after throwing an instance of 'std::logic_error'\n  what():  the mesh is empty\n",
        "C++ exception 'std::logic_error': the mesh is empty"},
       {"terminate called after throwing an instance of 'int'\n", "C++ exception 'int'"},
@@ -83,6 +89,17 @@ TEST_CASE("a text of errno within a sentence, or in a warning, is no failure by 
     CAPTURE(std::string(line));
     CHECK(exit_code(diagnose_text(std::string("step 1\n") + line + "\nstep 2\n")) == 0);
   }
+}
+
+TEST_CASE("a number before each line is no rank where MPICH names another") {
+  const Diagnosis diagnosis = diagnose_text(
+      "3: Abort(1091215) on node 0 (rank 12 in comm 0): Fatal error in PMPI_Init: Other MPI error, error "
+      "stack:\n"
+      "3: MPIR_Init_thread(136)........:\n"
+      "3: MPIDI_OFI_mpi_init_hook(1061): OFI addrinfo() failed (ofi_init.c:1061: No data available)\n");
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->title.starts_with("PMPI_Init: OFI addrinfo() failed"));
+  CHECK(diagnosis.cause->place.rank == 12u);
 }
 
 TEST_CASE("a negative argument of MPI_Abort is no signal") {

@@ -36,6 +36,7 @@ TEST_CASE("a prefix is removed and gives rank and host") {
       {"n2:33:98 [0] NCCL WARN x", -1, "n2", "NCCL WARN x"},
       {"[1,4]<stdout>:n2:33:98 [0] NCCL WARN x", 4, "n2", "NCCL WARN x"},
       {"2026-11-21T06:34:14.123+09:00 hello", -1, "", "hello"},
+      {"2023-05-25 11:10:57.934361: E tensorflow/x", -1, "", "E tensorflow/x"},
       {"[2026-11-21 06:34:14,123] [ERROR] x", -1, "", "[ERROR] x"},
       {"Sat Nov 21 06:34:14 2026[1,2]<stderr>:x", 2, "", "x"},
       {"Sat Nov 21 06:34:14 2026<stderr>:x", -1, "", "x"},
@@ -56,6 +57,12 @@ TEST_CASE("a prefix is removed and gives rank and host") {
     CHECK(prefix.host == row.host);
     CHECK(prefix.text == row.text);
   }
+}
+
+TEST_CASE("MPICH names the rank in the text") {
+  CHECK(rank_in_text("Abort(1) on node 0 (rank 12 in comm 0): x") == 12u);
+  for (const char* text : {"x (rank 12 in comm 480)", "(rank in comm 0)", "(rank 1", ""})
+    CHECK_FALSE(rank_in_text(text).has_value());
 }
 
 TEST_CASE("time stamps are compared in UTC") {
