@@ -36,7 +36,7 @@ int run_agent(System& system, const AgentOptions& options) {
   const std::string id = read_own_binary().build_id;
   if (!options.id.empty() && options.id != id) return doctor::other_build_status;
   const std::int64_t ready = now_us(system);
-  system.out(doctor::ready_line(id) + "\n");
+  if (options.response.empty()) system.out(doctor::ready_line(id) + "\n");
   const std::string text = options.request.empty()
                                ? read_request(system)
                                : system.files.read(options.request, doctor::max_request_bytes);

@@ -57,7 +57,36 @@ bool is_worse(Verdict a, Verdict b) {
   return (a == Verdict::fail || a == Verdict::warn) && b != Verdict::fail && a != b;
 }
 
+// Of the other paths, those that did not reach the host.
+std::vector<const HostReport*> failed_reports(const CheckInput& input, const HostReport& host) {
+  std::vector<const HostReport*> failed;
+  for (const auto& path : input.other_paths) {
+    for (const HostReport& report : path) {
+      if (report.host == host.host && !report.reach.problem.empty()) failed.push_back(&report);
+    }
+  }
+  return failed;
+}
+
+CheckResult warn_of_failed_paths(const HostReport& host, const std::vector<const HostReport*>& failed) {
+  std::string problems;
+  std::vector<Via> paths;
+  for (const HostReport* report : failed) {
+    paths.push_back(report->reach.via);
+    problems += fmt::format("{}by {}: {}", problems.empty() ? "" : "; ", via_name(report->reach.via),
+                            printable(report->reach.problem, 200));
+  }
+  Remedy remedy;
+  remedy.on_driver_host = true;
+  remedy.commands = {
+      fmt::format("ddlrun doctor {} --via {}", quote_shell(host.host), join_paths(paths, ","))};
+  return warn(problems, "reached by each path of --via", "a job that is started by that path fails here",
+              std::move(remedy));
+}
+
 CheckResult compare_paths(const CheckInput& input, const HostReport& host) {
+  const auto failed = failed_reports(input, host);
+  if (!failed.empty()) return warn_of_failed_paths(host, failed);
   const auto reports = reports_of(input, host);
   if (reports.size() < 2) return skip("no other path reached this host");
   std::string shown;
@@ -101,7 +130,8 @@ std::span<const Check> path_checks() {
        "cores and variables of their own. A job that runs by one path dies by another.",
        "memlock, nofile, /dev/shm, processors, PATH, LD_LIBRARY_PATH and TMPDIR of each host by each path "
        "that was requested. warn, fail: a difference that changes the verdict of LIM-01, LIM-03, LIM-07 or "
-       "LIM-09. pass: all else, the differences shown. skip: one path only.",
+       "LIM-09; or a path that does not reach the host. pass: all else, the differences shown. skip: one "
+       "path only.",
        "Mend the path by which the job will run, as in the remedy of the check that it changes.",
        check_paths},
   }};

@@ -107,6 +107,15 @@ std::string_view via_name(Via via) {
   return "ssh";
 }
 
+std::string join_paths(const std::vector<Via>& paths, std::string_view separator) {
+  std::string text;
+  for (const Via via : paths) {
+    if (!text.empty()) text += separator;
+    text += via_name(via);
+  }
+  return text;
+}
+
 CheckResult pass(std::string observed) { return {Verdict::pass, std::move(observed), "", "", {}}; }
 CheckResult skip(std::string reason) { return {Verdict::skip, std::move(reason), "", "", {}}; }
 

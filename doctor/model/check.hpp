@@ -19,6 +19,7 @@ namespace ddlrun::doctor {
 
 enum class Via { ssh, srun, pbsdsh, mpirun, local };  // the path by which a host was reached
 std::string_view via_name(Via via);
+std::string join_paths(const std::vector<Via>& paths, std::string_view separator);  // "ssh and srun"
 
 // How reaching a host went. `problem` empty = its facts are here.
 struct Reach {

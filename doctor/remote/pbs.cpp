@@ -7,17 +7,19 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <set>
 
 namespace ddlrun::doctor {
 
 std::size_t find_pbs_node(std::string_view nodefile, const std::string& host) {
-  std::vector<std::string_view> nodes;
+  std::set<std::string_view> nodes;
+  std::size_t index = 0;
   for (const std::string_view line : split(nodefile, '\n')) {
     const std::string_view name = trim(line);
-    if (name.empty() || std::find(nodes.begin(), nodes.end(), name) != nodes.end()) continue;
-    if (name == host || name.substr(0, name.find('.')) == host) return nodes.size();
-    nodes.push_back(name);
+    if (name.empty()) continue;
+    if (name == host || name.substr(0, name.find('.')) == host) return index;
+    nodes.insert(name);
+    ++index;
   }
   throw Error(ErrorKind::request,
               {fmt::format("{} is not among the {} hosts of this PBS job", printable(host, 80), nodes.size()),

@@ -13,8 +13,9 @@
 
 namespace ddlrun::doctor {
 
-// The number that `pbsdsh -n` uses for a host: its first line in PBS_NODEFILE, each host counted once.
-// Error{request} where the host is not in the job.
+// The number that `pbsdsh -n` uses for a host: its first line in PBS_NODEFILE, from 0. A host has a line for
+// each of its mpiprocs, and each line counts (OpenPBS 23.06, pbsdsh.c). Error{request} where the host is not
+// in the job.
 std::size_t find_pbs_node(std::string_view nodefile, const std::string& host);
 
 class PbsExchange {

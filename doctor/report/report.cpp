@@ -116,7 +116,7 @@ std::string render_summary(const Examination& examination) {
   const Summary summary = count_checks(examination.findings);
   std::string text =
       fmt::format("{} by {}, {}: {} in {:.1f} s: {} pass", count_of(examination.hosts.size(), "host"),
-                  via_name(examination.via), level_name(examination.level),
+                  join_paths(examination.paths, " and "), level_name(examination.level),
                   count_of(static_cast<std::uint64_t>(summary.checks), "check"), examination.seconds,
                   summary[Verdict::pass]);
   for (const Verdict verdict : {Verdict::fail, Verdict::error, Verdict::warn, Verdict::skip}) {

@@ -14,7 +14,7 @@ namespace ddlrun::doctor {
 // Everything that is reported about one run.
 struct Examination {
   Level level = Level::quick;
-  Via via = Via::ssh;
+  std::vector<Via> paths{Via::ssh};  // by which the hosts were reached; findings are of the first
   std::vector<std::string> hosts;
   std::vector<std::string> unreached;  // of them
   std::vector<Finding> findings;

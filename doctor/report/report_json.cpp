@@ -36,7 +36,7 @@ std::string render_report_json(const Examination& examination, std::span<const C
   const Summary summary = count_checks(examination.findings);
   const ordered_json document{{"schema", "ddlrun.doctor/1"},
                               {"level", level_name(examination.level)},
-                              {"via", via_name(examination.via)},
+                              {"via", join_paths(examination.paths, ",")},
                               {"hosts", examination.hosts},
                               {"unreached", examination.unreached},
                               {"seconds", examination.seconds},

@@ -41,7 +41,7 @@ Examination examine(System& system, const DoctorRequest& request, const Baseline
                          paths.subspan(1)};
   Examination examination;
   examination.level = request.choice.level;
-  examination.via = request.paths[0];
+  examination.paths = request.paths;
   examination.hosts = request.hosts;
   for (const HostReport& report : gathered.by_path[0]) {
     if (!report.reach.problem.empty()) examination.unreached.push_back(report.host);

@@ -131,7 +131,9 @@ TEST_CASE("PATH-01: a difference that changes a verdict names the paths") {
   CHECK(findings[1].verdict == Verdict::fail);
   CHECK(findings[1].hosts == std::vector<std::string>{"h2"});
   CHECK(findings[1].observed == "memlock: 8 MiB by ssh, 64 KiB by srun");
-  CHECK(findings[2].verdict == Verdict::skip);
+  CHECK(findings[2].verdict == Verdict::warn);
+  CHECK(findings[2].observed == "by srun: down");
+  CHECK(findings[2].remedy.commands == std::vector<std::string>{"ddlrun doctor h3 --via srun"});
   // Bad by every path is LIM-01's finding, not a difference.
   set_facts(input.hosts[1], {{"limit.memlock.soft", "32768"}});
   CHECK(run_system_check("PATH-01", input)[1].verdict == Verdict::pass);

@@ -225,10 +225,10 @@ TEST_CASE("hosts behind one jump host share its connections") {
   CHECK(find_jump_host("") == "");
 }
 
-TEST_CASE("pbsdsh: nodes count once each, short names count, requests and responses are files") {
+TEST_CASE("pbsdsh: each line of the node file counts, short names too; requests and responses are files") {
   const std::string nodefile = "cn1.local\ncn1.local\ncn2.local\ncn3.local\n";
   CHECK(find_pbs_node(nodefile, "cn1") == 0);
-  CHECK(find_pbs_node(nodefile, "cn3.local") == 2);
+  CHECK(find_pbs_node(nodefile, "cn3.local") == 3);
   CHECK_THROWS_WITH_AS(find_pbs_node(nodefile, "cn9"), "cn9 is not among the 3 hosts of this PBS job", Error);
 
   Bench bench;
@@ -237,7 +237,7 @@ TEST_CASE("pbsdsh: nodes count once each, short names count, requests and respon
   bench.fake.files.files["/nodes"] = nodefile;
   bench.fake.processes.answer = [&](const Command& command) {
     CHECK(command[0] == "pbsdsh");
-    CHECK(command[2] == "1");
+    CHECK(command[2] == "2");
     CHECK(bench.fake.files.exists(command[command.size() - 3]));
     bench.fake.files.files[command.back()] = answer_of("unlimited");
     return ProcessResult{};
