@@ -3,6 +3,7 @@
 
 #include "base/text/text.hpp"
 #include "schedulers/client/job_template.hpp"
+#include "schedulers/client/node_cores.hpp"
 #include "schedulers/client/scheduler_access.hpp"
 #include "schedulers/job/scheduler.hpp"
 #include "schedulers/job/script_forms.hpp"
@@ -232,6 +233,24 @@ bool is_typed(const Message& error) {
          error.where == "behind '--'";
 }
 
+// The scheduler lists the cores of its nodes: a person is asked only where they differ.
+void complete_cores(System& system, JobRequest& wanted) {
+  if (!wanted.parsed.lacks_cores) return;
+  const JobSpec& job = wanted.parsed.job;
+  const NodeCores found = find_node_cores(system, job.scheduler, job.queue);
+  if (found.cores) {
+    wanted.settings["cores_per_node"] =
+        flag_setting("cores_per_node", std::to_string(*found.cores), found.source);
+    wanted.parsed = read_job(wanted.settings);
+    wanted.parsed.remarks.push_back(fmt::format("cores_per_node: {}, as {}", *found.cores, found.source));
+  } else if (!found.counts.empty()) {
+    for (Message& error : wanted.parsed.errors) {
+      if (error.what.find("cores_per_node is") != std::string::npos)
+        error.what += "; the nodes differ: " + found.counts;
+    }
+  }
+}
+
 // "submit 4x2x1 python": one bare word more, and no program.
 void hint_at_dashes(const JobOptions& options, std::vector<Message>& errors) {
   if (options.hosts.empty() || options.hosts.find_first_of(",[@") != std::string::npos) return;
@@ -258,6 +277,7 @@ JobRequest load_job_request(System& system, const JobOptions& options) {
   add_own(system.environment, wanted.settings);
   find_template(system.environment, wanted.site, wanted.settings);
   wanted.parsed = read_job(wanted.settings);
+  complete_cores(system, wanted);
   name_wildcards(system.environment, wanted.parsed.job);
   warn_of_data_variable(system.environment, wanted);
   auto& all = wanted.parsed.errors;

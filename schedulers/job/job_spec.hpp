@@ -121,6 +121,7 @@ struct ParsedJob {
   JobSpec job;
   std::vector<std::string> remarks;
   std::vector<Message> errors;  // all of them, each with its place; the job is good only if there are none
+  bool lacks_cores = false;     // one of the errors is that cores_per_node is needed and not set
 };
 
 // Converts and checks every setting, alone and together (dims against hosts, ranks x threads against cores,

@@ -98,6 +98,7 @@ void check_torque(SettingReader& reader, const JobSpec& job) {
 void check_pbs(SettingReader& reader, ParsedJob& parsed, std::string_view own) {
   JobSpec& job = parsed.job;
   if (job.cores_per_node == 0 && reader.find("cores_per_node") == nullptr && job.script_template.empty()) {
+    parsed.lacks_cores = true;
     reader.add_error_at(fmt::format("{} needs the cores of each node, and cores_per_node is not set", own),
                         reader.origin_of("scheduler"), "cores_per_node: 68   # or --cores-per-node 68");
   }
@@ -136,7 +137,8 @@ void check_local(SettingReader& reader, ParsedJob& parsed) {
 
 // Without a number srun binds each rank to one core, whatever the node has; on a shared node Slurm gives the
 // job no more than one core a rank.
-void check_slurm_cores(SettingReader& reader, const JobSpec& job) {
+void check_slurm_cores(SettingReader& reader, ParsedJob& parsed) {
+  const JobSpec& job = parsed.job;
   const bool srun = job.runner == Runner::srun;
   if (job.scheduler != SchedulerKind::slurm || job.runner == Runner::none) return;
   if (job.threads > 0 || reader.find("threads") != nullptr || reader.find("cores_per_node") != nullptr)
@@ -146,6 +148,7 @@ void check_slurm_cores(SettingReader& reader, const JobSpec& job) {
     return line.starts_with("--cpus-per-gpu") || line.starts_with("--mincpus");
   });
   if (!srun && by_gpu) return;
+  parsed.lacks_cores = true;
   const std::string origin = reader.origin_of(srun ? "runner" : "exclusive");
   const bool typed = origin.starts_with("--") || reader.origin_of("dims") == "the command line";
   reader.add_error_at(
@@ -170,7 +173,7 @@ void check_portable_values(SettingReader& reader, ParsedJob& parsed) {
   if (job.runner == Runner::srun && job.scheduler != SchedulerKind::slurm) {
     reader.add_error("runner", fmt::format("runner srun is Slurm's, the scheduler is {}", own), "ddlrun");
   }
-  check_slurm_cores(reader, job);
+  check_slurm_cores(reader, parsed);
   if (is_pbs_like(job.scheduler)) check_pbs(reader, parsed, own);
   if (job.scheduler == SchedulerKind::local) check_local(reader, parsed);
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "base/text/text.hpp"
+#include "schedulers/job/node_list.hpp"
 #include "schedulers/pbs/pbs_answers.hpp"
 
 #include <nlohmann/json.hpp>
@@ -67,6 +69,20 @@ std::optional<std::vector<PbsJob>> parse_qstat_json(std::string_view out) {
   for (const auto& [id, fields] : found->items())
     if (fields.is_object()) jobs.push_back(read_job(id, fields));
   return jobs;
+}
+
+std::vector<ListedNode> parse_pbsnodes_json(std::string_view out) {
+  json document = json::parse(out, nullptr, false);
+  if (document.is_discarded()) document = json::parse(repaired(out), nullptr, false);
+  std::vector<ListedNode> nodes;
+  if (!document.is_object() || !document.contains("nodes") || !document["nodes"].is_object()) return nodes;
+  for (const auto& [name, fields] : document["nodes"].items()) {
+    if (!fields.is_object()) continue;
+    const PbsJob node = read_job(name, fields);
+    const auto cores = parse_unsigned(node.get("resources_available.ncpus"), 1u << 20);
+    nodes.push_back({name, static_cast<std::uint32_t>(cores.value_or(0)), node.get("queue")});
+  }
+  return nodes;
 }
 
 }  // namespace ddlrun::schedulers

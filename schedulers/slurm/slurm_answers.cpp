@@ -2,9 +2,11 @@
 #include "schedulers/slurm/slurm_answers.hpp"
 
 #include "base/text/text.hpp"
+#include "schedulers/job/node_list.hpp"
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 namespace ddlrun::schedulers {
@@ -254,6 +256,20 @@ std::vector<JobStatus> parse_sacct(std::string_view out) {
     add_tasks(statuses, status);
   }
   return statuses;
+}
+
+std::vector<ListedNode> parse_sinfo_cores(std::string_view out) {
+  std::map<std::string, ListedNode> nodes;  // a node has a line for each of its partitions
+  for (const std::string_view line : split(out, '\n')) {
+    const auto words = split(trim(line), ' ');
+    if (words.size() != 3) continue;
+    const auto sockets = parse_unsigned(words[1], 1u << 10), cores = parse_unsigned(words[2], 1u << 10);
+    const std::uint64_t product = sockets.value_or(0) * cores.value_or(0);
+    nodes[std::string(words[0])] = {std::string(words[0]), static_cast<std::uint32_t>(product), ""};
+  }
+  std::vector<ListedNode> listed;
+  for (auto& [name, node] : nodes) listed.push_back(std::move(node));
+  return listed;
 }
 
 }  // namespace ddlrun::schedulers

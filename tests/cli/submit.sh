@@ -21,6 +21,24 @@ if [ -e ddlrun-jobs ] || [ -e state ]; then fail "a dry run wrote something"; fi
 # The directory of the log must exist: submit prints the command that makes it.
 mkdir_line=$(grep '^mkdir -p ' err) || fail "no mkdir to type: $(cat err)"
 case "$(sed -n 's/^#PBS -o //p' out)" in "${mkdir_line#mkdir -p }"/*) ;; *) fail "'$mkdir_line' is not for the log" ;; esac
+# The cores of the nodes, which pbsnodes lists; a person is asked only where they differ.
+mkdir listing
+printf '#!/bin/sh\n[ "$*" = "-a -F json" ] && exec cat "%s/nodes.json"\n' "$work" > listing/pbsnodes
+chmod +x listing/pbsnodes
+list_nodes() { # NCPUS...
+  local name=0 text=''
+  for cores; do
+    name=$((name + 1))
+    text+="${text:+,}\"n$name\":{\"resources_available\":{\"ncpus\":$cores}}"
+  done
+  echo "{\"nodes\":{$text}}" > nodes.json
+}
+list_nodes 68 68
+expect 0 'cores_per_node: 68, as all 2 nodes, by pbsnodes' env PATH="$work/listing:$PATH" "$DDLRUN" submit --pbs 4x2x1 --walltime 1h --dry-run -- ./train
+grep -q '^#PBS -l select=2:ncpus=68:mpiprocs=4' out || fail "no select by pbsnodes: $(grep '^#PBS' out)"
+list_nodes 68 40
+expect_refusal 2 'cores_per_node is not set; the nodes differ: 1 with 68, 1 with 40, by pbsnodes' env PATH="$work/listing:$PATH" \
+  "$DDLRUN" submit --pbs 4x2x1 --walltime 1h --dry-run -- ./train
 expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --runner srun --threads 2 --walltime 1h --dry-run -- ./train
 grep -q 'doctor --quick --dims 4x2x1 --via srun -- ' out || fail "doctor needs ssh: $(grep doctor out)"
 grep -q -- '--doctor warn goes on' out || fail "no way round doctor"

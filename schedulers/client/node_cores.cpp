@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "schedulers/client/node_cores.hpp"
+
+#include "base/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+namespace ddlrun::schedulers {
+
+namespace {
+
+constexpr std::size_t most_counts = 4;
+
+// The nodes that belong to the queue, where some do; else those that serve any.
+std::vector<ListedNode> nodes_of_queue(const std::vector<ListedNode>& nodes, const std::string& queue) {
+  const bool tied = !queue.empty() &&
+                    std::ranges::any_of(nodes, [&](const ListedNode& node) { return node.queue == queue; });
+  std::vector<ListedNode> chosen;
+  for (const ListedNode& node : nodes) {
+    if (node.queue == (tied ? queue : "")) chosen.push_back(node);
+  }
+  return chosen;
+}
+
+}  // namespace
+
+NodeCores summarize_node_cores(const std::vector<ListedNode>& nodes, const std::string& queue,
+                               std::string_view command) {
+  const auto chosen = nodes_of_queue(nodes, queue);
+  std::map<std::uint32_t, std::size_t> counts;
+  for (const ListedNode& node : chosen) {
+    if (node.cores > 0) ++counts[node.cores];
+  }
+  NodeCores found;
+  if (counts.size() == 1) {
+    found.cores = counts.begin()->first;
+    found.source = fmt::format(
+        "{}{}, by {}", chosen.size() == 1 ? "the only node" : fmt::format("all {} nodes", chosen.size()),
+        queue.empty() ? "" : " of queue " + printable(queue, 60), command);
+    return found;
+  }
+  std::size_t shown = 0;
+  for (auto at = counts.rbegin(); at != counts.rend() && shown < most_counts; ++at, ++shown)
+    found.counts += fmt::format("{}{} with {}", found.counts.empty() ? "" : ", ", at->second, at->first);
+  if (!found.counts.empty()) found.counts += fmt::format(", by {}", command);
+  return found;
+}
+
+NodeCores find_node_cores(System& system, SchedulerKind kind, const std::string& queue) {
+  ProcessLimits limits;
+  limits.timeout = std::chrono::seconds(10);
+  if (kind == SchedulerKind::pbs) {
+    const ProcessResult result = system.processes.run({"pbsnodes", "-a", "-F", "json"}, limits);
+    return result.ok() ? summarize_node_cores(parse_pbsnodes_json(result.out), queue, "pbsnodes")
+                       : NodeCores();
+  }
+  if (kind != SchedulerKind::slurm) return {};
+  Command command{"sinfo", "-h", "-N", "-o", "%N %X %Y"};
+  if (!queue.empty()) command.insert(command.end(), {"-p", queue});
+  const ProcessResult result = system.processes.run(command, limits);
+  return result.ok() ? summarize_node_cores(parse_sinfo_cores(result.out), "", "sinfo") : NodeCores();
+}
+
+}  // namespace ddlrun::schedulers

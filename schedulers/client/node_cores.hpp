@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The cores of a queue's nodes, as the scheduler lists them, for jobs whose settings lack them.
+#pragma once
+
+#include "base/os/system.hpp"
+#include "schedulers/job/node_list.hpp"
+#include "schedulers/job/scheduler_kinds.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace ddlrun::schedulers {
+
+struct NodeCores {
+  std::optional<std::uint32_t> cores;  // where all nodes agree
+  std::string source;                  // "all 4 nodes of queue normal, by pbsnodes"
+  std::string counts;                  // where they differ: "3 nodes have 68, 1 has 40, by pbsnodes"
+};
+
+// `queue`: "" for the nodes of any queue. Nothing for nodes that belong to another queue.
+NodeCores summarize_node_cores(const std::vector<ListedNode>& nodes, const std::string& queue,
+                               std::string_view command);
+
+// By `pbsnodes` or `sinfo`, for at most 10 s; empty where the scheduler does not answer or has no such list.
+NodeCores find_node_cores(System& system, SchedulerKind kind, const std::string& queue);
+
+}  // namespace ddlrun::schedulers

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "schedulers/client/node_cores.hpp"
+
+#include "tests/support/fake_system.hpp"
+#include "tests/unit/schedulers/recorded.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun;
+using namespace ddlrun::schedulers;
+
+TEST_SUITE_BEGIN("schedulers/client/node_cores");
+
+TEST_CASE("a number counts where all nodes of the queue have it") {
+  struct Row {
+    std::vector<ListedNode> nodes;
+    const char* queue;
+    std::optional<std::uint32_t> cores;
+    const char* text;  // source, or counts
+  };
+  for (const Row& row :
+       {Row{{{"n1", 68, ""}, {"n2", 68, ""}}, "", 68, "all 2 nodes, by pbsnodes"},
+        Row{{{"n1", 68, ""}}, "normal", 68, "the only node of queue normal, by pbsnodes"},
+        Row{{{"n1", 68, ""}, {"n2", 40, ""}, {"n3", 68, ""}},
+            "normal",
+            std::nullopt,
+            "2 with 68, 1 with 40, by pbsnodes"},
+        Row{{{"n1", 68, ""}, {"g1", 20, "gpu"}, {"g2", 20, "gpu"}},
+            "gpu",
+            20,
+            "all 2 nodes of queue gpu, by pbsnodes"},
+        Row{{{"n1", 68, ""}, {"g1", 20, "gpu"}}, "normal", 68, "the only node of queue normal, by pbsnodes"},
+        Row{{{"n1", 0, ""}}, "", std::nullopt, ""}, Row{{}, "", std::nullopt, ""}}) {
+    CAPTURE(row.text);
+    const NodeCores found = summarize_node_cores(row.nodes, row.queue, "pbsnodes");
+    CHECK(found.cores == row.cores);
+    CHECK((row.cores ? found.source : found.counts) == row.text);
+  }
+}
+
+TEST_CASE("the lists of real schedulers") {
+  const auto nodes = parse_pbsnodes_json(tests::recorded_file("pbs/20_pbsnodes.json"));
+  REQUIRE(nodes.size() == 4);
+  CHECK(nodes[0].name == "minsky1");
+  CHECK(nodes[0].cores == 68);
+  for (const char* text : {"", "{", "[]", "{\"nodes\":3}", "minsky1\n  state = free\n"}) {
+    CAPTURE(text);
+    CHECK(parse_pbsnodes_json(text).empty());
+  }
+  const auto listed = parse_sinfo_cores("n1 2 20\nn1 2 20\nn2 2 x\nsinfo: error: a b\n");
+  REQUIRE(listed.size() == 2);
+  CHECK(listed[0].cores == 40);
+  CHECK(listed[1].cores == 0);
+}
+
+TEST_CASE("pbsnodes or sinfo is asked; what fails gives nothing") {
+  tests::FakeSystem fake;
+  fake.processes.answer = [](const Command& command) {
+    return command[0] == "sinfo" ? tests::answered("n1 2 20\n")
+                                 : tests::answered("", 1, "pbsnodes: cannot connect to server");
+  };
+  System system = fake.interfaces();
+  CHECK(find_node_cores(system, SchedulerKind::slurm, "gpu").cores == 40u);
+  CHECK(fake.processes.ran.back() == Command{"sinfo", "-h", "-N", "-o", "%N %X %Y", "-p", "gpu"});
+  const NodeCores none = find_node_cores(system, SchedulerKind::pbs, "");
+  CHECK_FALSE(none.cores);
+  CHECK(none.counts.empty());
+  CHECK_FALSE(find_node_cores(system, SchedulerKind::local, "").cores);
+  CHECK(fake.processes.ran.size() == 2);
+}
+
+TEST_SUITE_END();
