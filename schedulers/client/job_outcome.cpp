@@ -2,6 +2,7 @@
 #include "schedulers/client/job_outcome.hpp"
 
 #include "base/text/error.hpp"
+#include "base/text/signal_name.hpp"
 #include "base/text/text.hpp"
 #include "doctor/diagnose/exit_status.hpp"
 #include "schedulers/client/failure_summary.hpp"
@@ -63,6 +64,18 @@ std::string after_time_limit(System& system, const JobRef& job) {
   return longer + "; or --signal USR1@120 --requeue yes, and a program that saves on USR1 and exits 85";
 }
 
+// A program that does not handle the job's warning signal ends by it.
+std::string after_own_signal(System& system, const JobRef& job, const JobStatus& status) {
+  const std::string signal = submitted_setting(system, job, "signal");  // "USR1@120"
+  const std::string name = signal.substr(0, signal.find('@'));
+  const int exit_status =
+      status.exit_status ? *status.exit_status : read_exit_status(system, job).value_or(0);
+  const int number = exit_status > 128 ? exit_status - 128 : status.signal;
+  if (name.empty() || number <= 0 || signal_name(number) != "SIG" + name) return {};
+  return fmt::format("handle {0} in the program (save, then exit 85), or omit --signal {1}, which ended it",
+                     name, printable(signal, 40));
+}
+
 // "8_2" -> "2", "3[1].server" -> "1"
 std::string task_index(const JobId& id) {
   const std::size_t at = id.find_first_of("_[");
@@ -77,6 +90,8 @@ std::string next_step(System& system, const JobRef& job, const JobStatus& status
   switch (status.state) {
     case JobState::timed_out:
       return after_time_limit(system, job);
+    case JobState::failed:
+      return after_own_signal(system, job, status);
     case JobState::node_failed:
       return "the same again; --requeue yes lets the scheduler do it; ddlrun doctor " +
              (status.hosts.empty() ? std::string("HOSTS") : printable(status.hosts));

@@ -152,6 +152,29 @@ TEST_CASE("the end in words: nothing twice, no remedy that the job had, no stale
   }
 }
 
+TEST_CASE("a warning signal that the program does not handle is named as the end") {
+  struct Row {
+    const char *settings, *status;
+    bool is_named;
+  };
+  for (const Row& row : {Row{"signal: USR1@30\n", "138", true}, Row{"signal: USR1@30\n", "140", false},
+                         Row{"walltime: 1m\n", "138", false}, Row{"signal: USR1@30\n", "1", false}}) {
+    CAPTURE(row.settings);
+    CAPTURE(row.status);
+    tests::FakeSystem fake;
+    System system = fake.interfaces();
+    JobRef job = slurm_job();
+    job.dir = "/job";
+    fake.files.files["/job/ddlrun.yaml"] = row.settings;
+    fake.files.files[job.files().exit_status()] = row.status;
+    answer_squeue(fake, [&] { return std::string("9|FAILED|n1|NonZeroExitCode\n"); });
+    follow_jobs(system, {job}, {});
+    CAPTURE(fake.err);
+    CHECK((fake.err.find("try: handle USR1 in the program (save, then exit 85), or omit --signal USR1@30") !=
+           std::string::npos) == row.is_named);
+  }
+}
+
 TEST_CASE("the tasks of an array, by its settings, and what Slurm has not forgotten") {
   struct Row {
     const char* array;
