@@ -8,10 +8,12 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <thread>
 #include <utility>
 
 namespace ddlrun::runtime {
@@ -20,6 +22,9 @@ namespace {
 // How long ranks wait for one that is at work on something else, such as a large checkpoint; a rank whose
 // process is gone is found out at once. DDL_OPTIONS="-timeout N" says otherwise.
 constexpr double patience_seconds = 300.0;
+
+// mpirun ends all ranks when the first exits with a failure: a rank that prints nothing exits after rank 0.
+constexpr std::chrono::seconds silent_exit_delay{2};
 
 // What DDL_OPTIONS says is laid over ours here already, for the trainer must know how sums are made.
 ddl::Options ddl_options(const std::string& wire) {
@@ -95,9 +100,11 @@ int run_mpi_session(std::string_view program, const std::optional<Error>& option
       work(all);
     });
   } catch (const ddl::Error& error) {
-    // The ranks cannot work together as they are: all know.
+    // The ranks cannot work together as they are: all know, and rank 0 reports it.
     if (launched_rank().value_or(0) == 0)
       fmt::print(stderr, "{}", render_error(program, convert_error(error).message()));
+    else
+      std::this_thread::sleep_for(silent_exit_delay);
     return exit_code(convert_error(error).kind());
   }
 }
