@@ -86,7 +86,10 @@ class BatchNormSteps : public LayerSteps {
                                                     {DNNL_ARG_VARIANCE, variance_},
                                                     {DNNL_ARG_DIFF_DST, incoming},
                                                     {DNNL_ARG_DIFF_SRC, result}};
-    add_affine(builder.flat().parameters, builder, DNNL_ARG_SCALE, DNNL_ARG_SHIFT, arguments);
+    // The backward pass reads no shift, and oneDNN 3 refuses an argument too many.
+    if (is_affine())
+      arguments.emplace(DNNL_ARG_SCALE,
+                        builder.view(builder.flat().parameters, planned_.weights_offset, channels_));
     add_affine(builder.flat().gradients, builder, DNNL_ARG_DIFF_SCALE, DNNL_ARG_DIFF_SHIFT, arguments);
     builder.add(dnnl::batch_normalization_backward(description), std::move(arguments));
     return {result};
