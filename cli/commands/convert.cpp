@@ -4,6 +4,10 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
+#include "launch/frameworks/nested_launcher.hpp"
+#include "schedulers/job/job_settings_text.hpp"
+#include "schedulers/job/job_spec.hpp"
+#include "schedulers/scripts/convert_to_job_file.hpp"
 #include "schedulers/scripts/lint.hpp"
 
 #include <CLI/CLI.hpp>
@@ -24,10 +28,11 @@ struct ConvertOptions {
 job_scripts::Dialect parse_target(const std::string& text) {
   if (text == "slurm") return job_scripts::Dialect::slurm;
   if (text == "pbs") return job_scripts::Dialect::pbs;
-  throw Error(ErrorKind::usage,
-              {text.empty() ? "--to is missing"
-                            : fmt::format("--to must be slurm or pbs, not \"{}\"", printable(text, 40)),
-               "--to", "ddlrun convert job.pbs --to slurm > job.sh"});
+  throw Error(
+      ErrorKind::usage,
+      {text.empty() ? "--to is missing"
+                    : fmt::format("--to must be slurm, pbs or ddlrun.yaml, not \"{}\"", printable(text, 40)),
+       "--to", "ddlrun convert job.pbs --to slurm > job.sh"});
 }
 
 // Each on a line of its own, "FILE:LINE: what: why".
@@ -38,7 +43,7 @@ std::string render_list(const std::string& file, const std::vector<job_scripts::
     text += fmt::format("{}: {}: {}\n", place, printable(item.text), printable(item.why, 400));
   }
   if (!unsupported.empty())
-    text += fmt::format("ddlrun: {} thing{} not carried over as written; the script has them as comments\n",
+    text += fmt::format("ddlrun: {} thing{} not carried over as written; the output has them as comments\n",
                         unsupported.size(), unsupported.size() == 1 ? "" : "s");
   return text;
 }
@@ -62,16 +67,49 @@ std::string render_errors_left(const ConvertOptions& options, const std::string&
                      errors, errors == 1 ? "" : "s", at, lines);
 }
 
+std::optional<Command> unwrap_launcher(const Command& command) {
+  const auto nested = frameworks::find_nested_launcher(command);
+  return nested ? std::optional(nested->program) : std::nullopt;
+}
+
+// The mistakes that `submit` would report in the new file.
+std::vector<Message> find_job_errors(const System& system, schedulers::JobSettings settings) {
+  settings.try_emplace("workdir", schedulers::flag_setting("workdir", system.environment.workdir, ""));
+  return schedulers::read_job(settings).errors;
+}
+
+int convert_to_job_file(System& system, const ConvertOptions& options, const job_scripts::JobScript& script,
+                        const templates::SiteProfile* site) {
+  const job_scripts::JobFile file = job_scripts::convert_to_job_file(script, site, unwrap_launcher);
+  std::string text = fmt::format("# From {} by ddlrun convert; to check: ddlrun submit --dry-run\n",
+                                 printable(base_name(options.file), 100));
+  for (const auto& item : file.unsupported)
+    text += fmt::format("#   {}{}: {}\n", item.line > 0 ? fmt::format("line {}: ", item.line) : "",
+                        printable(item.text, 200), printable(item.why, 300));
+  system.out(text + schedulers::render_job_lines(file.settings));
+  std::string report = render_list(options.file, file.unsupported);
+  const std::vector<Message> errors = find_job_errors(system, file.settings);
+  for (const Message& error : errors)
+    report += fmt::format("ddlrun: in the new file: {}; try: {}\n", error.what, error.hint);
+  const bool wrong =
+      !errors.empty() || std::ranges::any_of(file.unsupported, [](const auto& item) { return item.wrong; });
+  if (wrong) report += "ddlrun: edit the new file before you submit it (status 1)\n";
+  system.err(report);
+  return wrong ? 1 : 0;
+}
+
 int run_convert(System& system, const ConvertOptions& options) {
   if (options.file.empty())
     throw Error(ErrorKind::usage, {"no script given", "", "ddlrun convert job.pbs --to slurm > job.sh"});
-  const job_scripts::Dialect to = parse_target(options.to);
+  const bool to_job_file = options.to == "yaml" || options.to.ends_with(".yaml");
+  const job_scripts::Dialect to = to_job_file ? job_scripts::Dialect::none : parse_target(options.to);
   std::optional<templates::SiteProfile> site;
   if (!options.site.empty())
     site = templates::load_profile(
         options.site, [&](const std::string& path) { return system.files.read(path, 1u << 20); });
   const auto script = job_scripts::parse_job_script(
       system.files.read(options.file, job_scripts::max_script_bytes), options.file);
+  if (to_job_file) return convert_to_job_file(system, options, script, site ? &*site : nullptr);
   const auto conversion = job_scripts::convert_script(script, to, site ? &*site : nullptr);
   system.out(conversion.text);
   const std::string errors = render_errors_left(options, conversion.text, site ? &*site : nullptr);
@@ -88,16 +126,18 @@ int run_convert(System& system, const ConvertOptions& options) {
 Subcommand convert_command() {
   Subcommand command;
   command.name = "convert";
-  command.summary = "convert a PBS or Torque script to Slurm, or a Slurm script to PBS";
+  command.summary = "convert a job script to Slurm, to PBS or to a ddlrun.yaml";
   command.examples = R"(  ddlrun convert job.pbs --to slurm > job.sh
-  ddlrun convert job.sh --to pbs --site kisti-nurion > job.pbs)";
+  ddlrun convert job.sh --to pbs --site kisti-nurion > job.pbs
+  ddlrun convert job.pbs --to ddlrun.yaml > ddlrun.yaml   # then: ddlrun submit --dry-run)";
   command.notes =
       R"(convert reports each directive that it cannot convert. The exit status is 1 if the new script must not be
 submitted unchanged.)";
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<ConvertOptions>();
     app.add_option("FILE", options->file, "the script; -: stdin");
-    app.add_option("--to", options->to, "target scheduler")->type_name("slurm|pbs");
+    app.add_option("--to", options->to, "target: a scheduler, or a job file for ddlrun submit")
+        ->type_name("slurm|pbs|ddlrun.yaml");
     app.add_option("--site", options->site, "profile of the target centre: a name or a file")
         ->type_name("NAME|FILE");
     return [options](System& system) { return run_convert(system, *options); };

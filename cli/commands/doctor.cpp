@@ -27,7 +27,7 @@ struct DoctorOptions {
   bool list = false, json = false, all = false, strict = false;
   std::vector<std::string> hosts, explain;
   std::string fix_script, via = "ssh", seconds, window;
-  std::vector<std::string> only, skip, ssh_arguments;
+  std::vector<std::string> only, skip, warn, ssh_arguments;
   BaselineRequest baseline;
 };
 
@@ -91,7 +91,8 @@ std::string find_own_trainer(System& system) {
 
 DoctorRequest request_of(System& system, const DoctorOptions& options) {
   DoctorRequest request;
-  request.choice = {level_of(options), words_of(options.only), words_of(options.skip)};
+  request.choice = {level_of(options), words_of(options.only), words_of(options.skip),
+                    words_of(options.warn)};
   request.paths = paths_of(options.via);
   const unsigned usual = request.choice.level == doctor::Level::quick ? 20 : 120;
   request.reach.limit = std::chrono::seconds(number_of(options.seconds, "--timeout", usual, 3600));
@@ -179,6 +180,7 @@ void add_doctor_options(CLI::App& app, DoctorOptions& options) {
             "add load: allreduce, and nccl-tests, dcgmi, ib_write_bw where installed")
       .repeatable("--only", options.only, "IDS", "run only these checks: LIM-01,GPU; repeatable")
       .repeatable("--skip", options.skip, "IDS", "skip these checks; repeatable")
+      .repeatable("--warn", options.warn, "IDS", "failures of these checks are warnings; repeatable")
       .flag("--list-checks", options.list, "list id, level and title of each check")
       .repeatable("--explain", options.explain, "ID",
                   "explain one check: its reason, its source and its remedy; repeatable");

@@ -2,6 +2,7 @@
 // Whether the hosts are machines of one kind, and whether the scheduler gave what the job's shape needs.
 #include "base/text/text.hpp"
 #include "doctor/checks/core_facts.hpp"
+#include "doctor/checks/device.hpp"
 #include "doctor/checks/software.hpp"
 
 #include <fmt/format.h>
@@ -102,6 +103,10 @@ std::optional<std::uint64_t> number_in(const HostReport& driver_host, const char
   return text ? parse_unsigned(text->substr(0, text->find('('))) : std::nullopt;
 }
 
+// Slurm sets these where the job requested GPUs by --gpus...; SLURM_GPUS_ON_NODE also counts those that an
+// exclusive node has (man sbatch, 23.11).
+constexpr const char* gpu_requests[] = {"SLURM_GPUS", "SLURM_GPUS_PER_NODE", "SLURM_GPUS_PER_TASK"};
+
 CheckResult evaluate_slurm_request(const CheckInput& input) {
   const auto tasks = number_in(input.driver_host, "SLURM_NTASKS_PER_NODE");
   const auto each = number_in(input.driver_host, "SLURM_CPUS_PER_TASK");
@@ -131,9 +136,14 @@ CheckResult evaluate_slurm_request(const CheckInput& input) {
                  "or request more: --cpus-per-task"});
   }
   if (gpus && input.job.dims && *gpus < wanted) {
-    return fail(
+    // GPUs that only came with an exclusive node are no fault of a job for the CPUs.
+    const bool requested = std::ranges::any_of(gpu_requests, [&](const char* name) {
+      return text_of(input.driver_host, fmt::format("environment.{}", name)).has_value();
+    });
+    return verdict_of(
+        requested ? Verdict::fail : Verdict::warn,
         fmt::format("{} GPUs a node, {} ranks a node", *gpus, wanted), fmt::format("{} GPUs", wanted),
-        "two ranks would share a GPU",
+        "two ranks would share a GPU, if the program uses GPUs",
         {{fmt::format("salloc --nodes={} --gpus-per-node={} bash", input.job.dims->host_count(), wanted)},
          false,
          true,

@@ -68,6 +68,7 @@ int weight(Verdict verdict) {
 std::vector<Check> choose_checks(const CheckChoice& choice, std::span<const Check> checks) {
   check_words(choice.only, checks);
   check_words(choice.skip, checks);
+  check_words(choice.warn, checks);
   std::vector<Check> chosen;
   for (const Check& check : checks) {
     // A check that is named runs at any level: a missing fact makes it a skip with the reason.
@@ -84,7 +85,8 @@ const Check& find_check(const std::string& id, std::span<const Check> checks) {
   return *found;
 }
 
-std::vector<Finding> run_checks(std::span<const Check> checks, const CheckInput& input) {
+std::vector<Finding> run_checks(std::span<const Check> checks, const CheckInput& input,
+                                const std::vector<std::string>& warn) {
   std::vector<Finding> findings;
   for (const Check& check : checks) {
     try {
@@ -97,6 +99,9 @@ std::vector<Finding> run_checks(std::span<const Check> checks, const CheckInput&
       std::vector<Finding> broken = single_finding(check.id, std::move(result));
       findings.push_back(std::move(broken.front()));
     }
+  }
+  for (Finding& finding : findings) {
+    if (finding.verdict == Verdict::fail && means_any(warn, finding.id)) finding.verdict = Verdict::warn;
   }
   return findings;
 }

@@ -13,8 +13,9 @@ namespace ddlrun::doctor {
 
 struct CheckChoice {
   Level level = Level::quick;
-  std::vector<std::string> only;  // ids or prefixes ("LIM-01", "GPU"); empty = all of the level
-  std::vector<std::string> skip;
+  std::vector<std::string> only = {};  // ids or prefixes ("LIM-01", "GPU"); empty = all of the level
+  std::vector<std::string> skip = {};
+  std::vector<std::string> warn = {};  // a failure of these is a warning
 };
 
 // Error{usage} with the nearest id for one that does not exist.
@@ -23,8 +24,9 @@ std::vector<Check> choose_checks(const CheckChoice& choice, std::span<const Chec
 // Error{usage} likewise.
 const Check& find_check(const std::string& id, std::span<const Check> checks);
 
-// Runs each; one that throws is a finding of verdict `error`, not the end.
-std::vector<Finding> run_checks(std::span<const Check> checks, const CheckInput& input);
+// Runs each; one that throws is a finding of verdict `error`, not the end. `warn` as in CheckChoice.
+std::vector<Finding> run_checks(std::span<const Check> checks, const CheckInput& input,
+                                const std::vector<std::string>& warn = {});
 
 struct Summary {
   std::array<int, 5> of{};  // checks by their worst verdict, indexed by Verdict

@@ -7,7 +7,8 @@
 //   environment.modules     LOADEDMODULES
 //   environment.root_allowed "yes" where OMPI_ALLOW_RUN_AS_ROOT and _CONFIRM are set; environment.uid
 //   environment.NAME        SLURM_JOB_ID, SLURM_CPUS_PER_TASK, SLURM_NTASKS_PER_NODE, SLURM_CPUS_ON_NODE,
-//                           SLURM_GPUS_ON_NODE, PBS_JOBID, OMP_NUM_THREADS, where they are set
+//                           SLURM_GPUS_ON_NODE, SLURM_GPUS, SLURM_GPUS_PER_NODE, SLURM_GPUS_PER_TASK,
+//                           PBS_JOBID, OMP_NUM_THREADS, where they are set
 //   environment.cgroup      lines of /proc/self/cgroup
 //   container.runtime       path of docker, podman, apptainer, singularity, enroot where the program is one
 //   container.namespaces    /proc/sys/user/max_user_namespaces; container.image, "yes" or "no: PATH", of a
@@ -29,9 +30,10 @@ namespace {
 
 constexpr std::size_t most_settings = 128;
 constexpr std::size_t most_secrets = 64;
-constexpr std::array<const char*, 7> job_names{
+constexpr std::array<const char*, 10> job_names{
     "SLURM_JOB_ID",       "SLURM_CPUS_PER_TASK", "SLURM_NTASKS_PER_NODE", "SLURM_CPUS_ON_NODE",
-    "SLURM_GPUS_ON_NODE", "PBS_JOBID",           "OMP_NUM_THREADS"};
+    "SLURM_GPUS_ON_NODE", "SLURM_GPUS",          "SLURM_GPUS_PER_NODE",   "SLURM_GPUS_PER_TASK",
+    "PBS_JOBID",          "OMP_NUM_THREADS"};
 
 void look_at_container(const GatherContext& context, Facts& facts) {
   if (!is_container_runtime(context.request.executable)) return;

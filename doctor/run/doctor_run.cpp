@@ -46,7 +46,7 @@ Examination examine(System& system, const DoctorRequest& request, const Baseline
   for (const HostReport& report : gathered.by_path[0]) {
     if (!report.reach.problem.empty()) examination.unreached.push_back(report.host);
   }
-  examination.findings = run_checks(checks, input);
+  examination.findings = run_checks(checks, input, request.choice.warn);
   use_baseline(system, baseline, gathered.by_path[0], examination.findings);
   examination.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return examination;

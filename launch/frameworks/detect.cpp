@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch/frameworks/detect.hpp"
 
+#include "base/text/interpreter.hpp"
 #include "base/text/text.hpp"
 #include "launch/frameworks/gflags.hpp"
 #include "launch/frameworks/nested_launcher.hpp"
@@ -144,29 +145,12 @@ Detection detect_caffe(const DetectRequest& request) {
 
 }  // namespace
 
-bool is_python(std::string_view program) { return base_name(program).starts_with("python"); }
-
-std::optional<std::size_t> find_script(const Command& program) {
-  if (program.empty()) return std::nullopt;
-  if (!is_python(program[0])) return 0;
-  for (std::size_t i = 1; i < program.size(); ++i) {
-    const std::string& word = program[i];
-    const bool runs_script = word == "-m" && i + 1 < program.size() && program[i + 1] == "mpi4py";
-    if (word == "-c" || (word == "-m" && !runs_script) || word == "-") return std::nullopt;
-    if (word == "-W" || word == "-X" || runs_script) {
-      ++i;
-    } else if (!word.starts_with('-')) {
-      return i;
-    }
-  }
-  return std::nullopt;
-}
-
 bool is_python_script(const Command& program, std::string_view text) {
   const auto at = find_script(program);
   if (!at) return false;
   const std::string_view first = text.substr(0, text.find('\n'));
-  return *at > 0 || (first.starts_with("#!") && first.find("python") != std::string_view::npos);
+  return (*at > 0 && is_python(program[0])) ||
+         (first.starts_with("#!") && first.find("python") != std::string_view::npos);
 }
 
 Detection detect_framework(const DetectRequest& request) {

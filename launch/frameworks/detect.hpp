@@ -22,14 +22,6 @@ struct Detection {
   bool needs_mpi = false;    // who is who it asks MPI, and nothing else
 };
 
-// "python3", "/usr/bin/python3.11".
-bool is_python(std::string_view program);
-
-// The word of `program` that is a Python script, as far as the words show: "python -u train.py" -> 2. A
-// program that is started directly is 0: it is a script if its first line says so. Nothing for "python -c"
-// and "-m", but for "python -m mpi4py train.py", which runs the script itself.
-std::optional<std::size_t> find_script(const Command& program);
-
 // The text begins with "#!" and a Python, or was named to a Python.
 bool is_python_script(const Command& program, std::string_view text);
 

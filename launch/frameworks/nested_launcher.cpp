@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch/frameworks/nested_launcher.hpp"
 
+#include "base/text/interpreter.hpp"
 #include "base/text/text.hpp"
 #include "launch/frameworks/detect.hpp"
 

@@ -3,6 +3,7 @@
 
 #include "base/os/host_info.hpp"
 #include "base/text/error.hpp"
+#include "base/text/interpreter.hpp"
 #include "base/text/text.hpp"
 #include "launch/frameworks/detect.hpp"
 
@@ -58,7 +59,7 @@ void check_may_run(System& system, const std::string& path, const std::string& p
 
 // "python train.py": otherwise only the ranks would report a misspelt name.
 void check_script(System& system, const Command& words) {
-  const auto at = frameworks::find_script(words);
+  const auto at = find_script(words);
   if (!at || *at == 0 || words[*at].empty() || system.files.exists(words[*at])) return;
   throw Error(ErrorKind::request, {fmt::format("the script '{}' was not found", printable(words[*at], 120)),
                                    place_of_file(system, words[*at]),
@@ -93,6 +94,14 @@ ChosenProgram choose_program(System& system, const std::vector<std::string>& wor
     check_script(system, words);
   }
   return {words, false};
+}
+
+bool has_trainer(System& system) {
+  try {
+    return !find_trainer(system).empty();
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 void check_program(System& system, const std::string& name, const std::string& place) {

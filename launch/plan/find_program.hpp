@@ -20,6 +20,9 @@ struct ChosenProgram {
 // this machine) a program that is not here is Error{request}.
 ChosenProgram choose_program(System& system, const std::vector<std::string>& words, bool must_exist);
 
+// The bundled trainer is installed here.
+bool has_trainer(System& system);
+
 // Error{request} if there is no such program here; `place`: where it is named, if not on the command line.
 void check_program(System& system, const std::string& name, const std::string& place = {});
 

@@ -3,13 +3,13 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
-#include "launch/frameworks/nested_launcher.hpp"
 #include "launch/launchers/launch_command.hpp"
 #include "launch/plan/job_framework.hpp"
 #include "launch/plan/job_rank_map.hpp"
 #include "launch/plan/job_threads.hpp"
 #include "launch/plan/linked_libraries.hpp"
 #include "launch/plan/multi_program.hpp"
+#include "launch/plan/nested_program.hpp"
 #include "launch/plan/plan_job_ranks.hpp"
 #include "launch/plan/select_launcher.hpp"
 
@@ -34,7 +34,7 @@ std::string make_token(const System& system) {
 
 PlacedRanks place_ranks(System& system, const LaunchSpec& spec) {
   PlacedRanks placed;
-  placed.launcher = select_launcher(system, spec.launcher);
+  placed.launcher = select_launcher(system, spec.launcher, spec.dry_run);
   placed.job = plan_job_ranks(system, spec, rankfile_major(placed.launcher.version));
   return placed;
 }
@@ -69,18 +69,10 @@ std::string check_launcher(System& system, const PlacedRanks& placed, const Prog
   return choose_srun_pmi(system, placed.launcher, mpi, remarks);
 }
 
-// Ranks that each start the whole job would run it once for each rank.
-void check_not_nested(const LaunchSpec& spec, const JobPlan& job, const Command& program) {
-  const auto nested = frameworks::find_nested_launcher(program);
-  if (!nested || job.ranks.size() < 2) return;
-  if (nested->stays_on_host && job.ranks.size() == job.hosts.size()) return;
+std::string launch_line(const LaunchSpec& spec) {
   std::string line = "ddlrun launch";
   for (const std::string& word : spec.origin.captured_arguments) line += " " + quote_shell(word);
-  const std::string own = nested->program.empty() ? "PROGRAM" : render_shell(nested->program);
-  throw Error(ErrorKind::request,
-              {fmt::format("{} starts ranks itself: each of {} ranks would start all of them again",
-                           nested->name, job.ranks.size()),
-               "the program after --", fmt::format("{} -- {}", line, own)});
+  return line;
 }
 
 ProgramPlan plan_program(System& system, const LaunchSpec& spec, const PlacedRanks& placed) {
@@ -90,7 +82,7 @@ ProgramPlan plan_program(System& system, const LaunchSpec& spec, const PlacedRan
                      ? choose_program(system, spec.program, placed.job.on_this_host(system.environment))
                      : ChosenProgram{{spec.program_list}, false};
   if (placed.kind() == LauncherKind::ssh) check_without_mpi(spec.framework, plan.program.is_trainer);
-  check_not_nested(spec, placed.job, plan.program.command);
+  check_not_nested(plan.program.command, placed.job.ranks.size(), placed.job.hosts.size(), launch_line(spec));
   plan.verify = spec.verify.value_or(plan.program.is_trainer);
   if (plan.verify || spec.monitor.has_status) plan.token = make_token(system);
   const ProgramLibraries libraries = read_program_libraries(system, plan.program.command);

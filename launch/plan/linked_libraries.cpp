@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch/plan/linked_libraries.hpp"
 
+#include "base/text/interpreter.hpp"
 #include "base/text/text.hpp"
 #include "doctor/gather/libraries.hpp"
 #include "launch/frameworks/detect.hpp"
@@ -20,7 +21,7 @@ bool is_launcher_of_others(std::string_view path) {
   constexpr std::array<std::string_view, 18> names{"sh",      "bash", "dash", "ksh",  "zsh",   "env",
                                                    "perl",    "ruby", "java", "node", "julia", "numactl",
                                                    "taskset", "nice", "time", "gdb",  "nsys",  "strace"};
-  const bool is_interpreter = frameworks::is_python(path) || name.starts_with("Rscript") || name == "R";
+  const bool is_interpreter = is_python(path) || name.starts_with("Rscript") || name == "R";
   const bool is_container = name == "apptainer" || name == "singularity";
   return is_interpreter || is_container || std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -48,7 +49,7 @@ ProgramLibraries read_program_libraries(System& system, const Command& program) 
 }
 
 ProgramLibraries read_mpi4py_libraries(System& system, const Command& program) {
-  if (!frameworks::is_python(program[0])) return {};
+  if (!is_python(program[0])) return {};
   ProcessLimits limits;
   limits.timeout = longest_python_start;
   const ProcessResult asked =

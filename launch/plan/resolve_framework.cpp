@@ -2,6 +2,7 @@
 #include "launch/plan/resolve_framework.hpp"
 
 #include "base/text/error.hpp"
+#include "base/text/interpreter.hpp"
 #include "base/text/text.hpp"
 #include "launch/frameworks/detect.hpp"
 #include "launch/frameworks/gflags.hpp"
@@ -24,7 +25,7 @@ constexpr std::uint64_t max_tasks = 4096;
 
 // The first part of a program's script; "" if it cannot be read: the ranks will report that.
 std::string read_script(System& system, const Command& program, frameworks::DetectRequest& request) {
-  const auto at = frameworks::find_script(program);
+  const auto at = find_script(program);
   if (!at) return {};
   const std::string path = *at == 0 ? find_program(system, program[0]) : program[*at];
   request.script_name = program[*at];

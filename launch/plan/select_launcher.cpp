@@ -119,7 +119,19 @@ std::string how_to_get(LauncherKind kind) {
        fmt::format("--launcher {}, or --launcher {} without --mpirun", name_of(is.kind), name_of(asked))});
 }
 
-SelectedLauncher choose_named(System& system, const LauncherSpec& spec, LauncherKind kind) {
+// The release for which a command is written where none is installed.
+std::optional<SelectedLauncher> assume_launcher(LauncherKind kind, const std::string& seen) {
+  const bool open_mpi = kind == LauncherKind::open_mpi;
+  if (!open_mpi && kind != LauncherKind::mpich && kind != LauncherKind::intel_mpi) return std::nullopt;
+  const int major = open_mpi ? 4 : kind == LauncherKind::mpich ? 4 : 2021;
+  const std::string version = open_mpi ? "4.1" : std::to_string(major);
+  return SelectedLauncher{LauncherVersion{kind, major, open_mpi ? 1 : 0, version},
+                          open_mpi ? "mpirun" : "mpiexec.hydra",
+                          fmt::format("warning: {} was not found here ({}); the command is for {}",
+                                      title_of(kind), seen, version)};
+}
+
+SelectedLauncher choose_named(System& system, const LauncherSpec& spec, LauncherKind kind, bool dry_run) {
   if (kind == LauncherKind::ssh) {
     if (spec.mpirun == default_mpirun) return {LauncherVersion{kind, 0, 0, ""}, "ssh", ""};
     throw Error(ErrorKind::usage,
@@ -144,20 +156,23 @@ SelectedLauncher choose_named(System& system, const LauncherSpec& spec, Launcher
       seen.push_back(fmt::format("{}: {}", printable(program, 120), printable(trim(answer.err), 100)));
     }
   }
+  if (dry_run && spec.mpirun == default_mpirun) {
+    if (auto assumed = assume_launcher(kind, join(seen, "; "))) return *assumed;
+  }
   throw Error(ErrorKind::request,
               {fmt::format("{} was not found", title_of(kind)), join(seen, "; "), how_to_get(kind)});
 }
 
 }  // namespace
 
-SelectedLauncher select_launcher(System& system, const LauncherSpec& spec) {
+SelectedLauncher select_launcher(System& system, const LauncherSpec& spec, bool dry_run) {
   if (!spec.kind) return choose_automatically(system, spec);
   if (spec.kind == LauncherKind::srun && !in_slurm_job(system)) {
     throw Error(ErrorKind::usage,
                 {"--launcher srun needs a Slurm allocation", "SLURM_JOB_ID is not set",
                  "salloc -N 2 --exclusive and the same again; ddlrun submit --slurm; or no --launcher"});
   }
-  return choose_named(system, spec, *spec.kind);
+  return choose_named(system, spec, *spec.kind, dry_run);
 }
 
 int rankfile_major(const LauncherVersion& launcher) {

@@ -13,8 +13,9 @@
 namespace ddlrun::launch {
 
 // Runs the candidates with --version. Error{usage} for srun outside a Slurm job; Error{request} for a
-// launcher that is missing, of another kind or too old.
-SelectedLauncher select_launcher(System& system, const LauncherSpec& spec);
+// launcher that is missing, of another kind or too old. With `dry_run` a missing MPI is a remark: the command
+// is for another machine.
+SelectedLauncher select_launcher(System& system, const LauncherSpec& spec, bool dry_run = false);
 
 // The major version of Open MPI whose form the rankfile has. Other launchers do not read it: for them it
 // shows the plan in a form that people know.

@@ -221,4 +221,22 @@ int follow_jobs(System& system, const std::vector<JobRef>& jobs, const FollowOpt
   return Follower(system, jobs, options).run();
 }
 
+int check_new_job(System& system, const JobRef& job) {
+  if (job.scheduler == SchedulerKind::local) return 0;
+  int never = 0;
+  for (const milliseconds pause :
+       {milliseconds(500), milliseconds(1000), milliseconds(1500), milliseconds(2000)}) {
+    if (system.clock.pause(pause) != 0) return 0;
+    UnreachableSchedulers unreachable;
+    JobStatus status = read_job_states(system, {job}, unreachable).front();
+    const bool has_reason = !status.reason.empty() && status.reason != "None";
+    if (status.state != JobState::queued || (has_reason && !status.never)) return 0;
+    never = status.never ? never + 1 : 0;
+    if (never < most_never) continue;
+    print_outcome(system, job, status);
+    return exit_status_of(status);
+  }
+  return 0;
+}
+
 }  // namespace ddlrun::schedulers

@@ -22,4 +22,8 @@ struct FollowOptions {
 // jobs alone: 128 + its number.
 int follow_jobs(System& system, const std::vector<JobRef>& jobs, const FollowOptions& options);
 
+// Waits until the scheduler gives its first reason, at most 5 s. A job that can never run is explained: 4,
+// and it stays in the queue. Any other job: 0.
+int check_new_job(System& system, const JobRef& job);
+
 }  // namespace ddlrun::schedulers

@@ -81,32 +81,6 @@ void refuse_program_without_dashes(const JobOptions& options) {
                                          : std::string("ddlrun submit --help")});
 }
 
-JobSettings settings_of_flags(const JobOptions& options) {
-  refuse_program_without_dashes(options);
-  JobSettings settings;
-  for (const auto& [key, texts] : options.flags) {
-    if (texts.empty()) continue;
-    const std::string origin = flag_of_key(key);
-    settings[key] = repeated_flag_setting(key, texts, origin);
-  }
-  set_scheduler(settings, options);
-  const auto positional = [&](const std::string& key, const std::string& text) {
-    if (text.empty()) return;
-    if (settings.count(key) > 0) {
-      throw Error(ErrorKind::usage,
-                  {fmt::format("{} is given twice: '{}' and --{}", key, printable(text, 60), key), "",
-                   "one of the two"});
-    }
-    settings[key] = flag_setting(key, text, "the command line");
-  };
-  positional("dims", options.dims);
-  positional("hosts", options.hosts);
-  if (!options.program.empty()) {
-    settings["program"] = list_setting(options.program, "behind '--'");
-  }
-  return settings;
-}
-
 std::string variable_of(std::string_view key) { return "DDLRUN_" + to_upper(key); }
 
 // A job sets DDLRUN_DATA for its program, and jobs that this program submits must not inherit it.
@@ -184,8 +158,19 @@ JobSettings settings_of_user(System& system, const JobOptions& options, std::vec
   const std::string file = options.file.empty() ? near : options.file;
   if (!file.empty()) settings = lay_over_shape(std::move(settings), settings_of_file(system, file, errors));
   const std::string configuration = find_user_configuration(system);
-  if (configuration.empty()) return settings;
-  return lay_over_shape(std::move(settings), settings_of_file(system, configuration, errors));
+  if (!configuration.empty())
+    settings = lay_over_shape(std::move(settings), settings_of_file(system, configuration, errors));
+  return settings;
+}
+
+// --local runs any job file on this host; the site's profile is about another machine.
+void drop_site_of_local_job(const JobOptions& options, JobRequest& wanted,
+                            std::vector<std::string>& remarks) {
+  const auto site = wanted.settings.find("site");
+  if (!options.local || site == wanted.settings.end() || site->second.origin.starts_with("--")) return;
+  remarks.push_back(fmt::format("site {} ({}) does not apply: --local",
+                                printable(site->second.value.text, 60), site->second.origin));
+  wanted.settings.erase(site);
 }
 
 std::string text_of(const JobSettings& settings, const std::string& key) {
@@ -268,10 +253,38 @@ std::string flag_of_key(std::string_view key) {
   return text;
 }
 
+JobSettings settings_of_flags(const JobOptions& options) {
+  refuse_program_without_dashes(options);
+  JobSettings settings;
+  for (const auto& [key, texts] : options.flags) {
+    if (texts.empty()) continue;
+    const std::string origin = flag_of_key(key);
+    settings[key] = repeated_flag_setting(key, texts, origin);
+  }
+  set_scheduler(settings, options);
+  const auto positional = [&](const std::string& key, const std::string& text) {
+    if (text.empty()) return;
+    if (settings.count(key) > 0) {
+      throw Error(ErrorKind::usage,
+                  {fmt::format("{} is given twice: '{}' and --{}", key, printable(text, 60), key), "",
+                   "one of the two"});
+    }
+    settings[key] = flag_setting(key, text, "the command line");
+  };
+  positional("dims", options.dims);
+  positional("hosts", options.hosts);
+  if (!options.program.empty()) {
+    settings["program"] = list_setting(options.program, "behind '--'");
+  }
+  return settings;
+}
+
 JobRequest load_job_request(System& system, const JobOptions& options) {
   JobRequest wanted;
   std::vector<Message> errors;
+  std::vector<std::string> remarks;
   wanted.settings = settings_of_user(system, options, errors);
+  drop_site_of_local_job(options, wanted, remarks);
   wanted.site = find_site(system, wanted.settings);
   wanted.settings = lay_over_shape(std::move(wanted.settings), settings_of_site(wanted.site, errors));
   add_own(system.environment, wanted.settings);
@@ -280,12 +293,19 @@ JobRequest load_job_request(System& system, const JobOptions& options) {
   complete_cores(system, wanted);
   name_wildcards(system.environment, wanted.parsed.job);
   warn_of_data_variable(system.environment, wanted);
+  wanted.parsed.remarks.insert(wanted.parsed.remarks.begin(), remarks.begin(), remarks.end());
   auto& all = wanted.parsed.errors;
   hint_at_dashes(options, all);
   const bool typed = errors.empty() && std::all_of(all.begin(), all.end(), is_typed);
   all.insert(all.begin(), errors.begin(), errors.end());
   const JobSpec& job = wanted.parsed.job;
-  const auto breaches = check_against_site(job, wanted.site, job.workdir, wanted.settings);
+  auto breaches = check_against_site(job, wanted.site, wanted.settings);
+  if (const auto misplaced = check_submit_directory(wanted.site, job.workdir, wanted.settings)) {
+    if (options.dry_run)
+      wanted.parsed.remarks.push_back("warning: " + misplaced->what + "; try: " + misplaced->hint);
+    else
+      breaches.push_back(*misplaced);
+  }
   all.insert(all.end(), breaches.begin(), breaches.end());
   all = sorted_by_place(std::move(all));
   if (typed && breaches.empty()) wanted.errors_kind = ErrorKind::usage;

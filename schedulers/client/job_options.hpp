@@ -20,6 +20,7 @@ struct JobOptions {
   std::vector<std::string> extra;  // more words, which are nothing
   std::string file;                // --job; "": ./ddlrun.yaml if there is one
   bool slurm = false, pbs = false, torque = false, local = false;
+  bool dry_run = false;  // a script for another machine: what is only wrong here is a remark
   std::map<std::string, std::vector<std::string>> flags;  // by key, as typed
   std::vector<std::string> program;                       // what stood behind "--"
 };
@@ -34,7 +35,7 @@ JobRequest load_job_request(System& system, const JobOptions& options);
 // All errors as messages; the exit status for them.
 int print_errors(System& system, const JobRequest& wanted);
 
-// The settings as a ddlrun.yaml that gives the same job, each with where it came from.
-std::string render_job_settings(const JobSettings& settings);
+// The settings of the command line alone; Error{usage} for options that exclude each other.
+JobSettings settings_of_flags(const JobOptions& options);
 
 }  // namespace ddlrun::schedulers

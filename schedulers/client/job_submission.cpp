@@ -9,6 +9,7 @@
 #include "schedulers/client/job_template.hpp"
 #include "schedulers/client/scheduler_access.hpp"
 #include "schedulers/client/submitted_job.hpp"
+#include "schedulers/job/job_settings_text.hpp"
 
 #include <fmt/format.h>
 
@@ -43,6 +44,32 @@ Command without_variables(Command command, const std::vector<std::string>& names
   return env;
 }
 
+// Nothing of a job that the scheduler refused; the directory above only where it is empty.
+void remove_job_directory(System& system, const JobDirectory& dir) {
+  const std::string above = dir.path.substr(0, dir.path.rfind('/'));
+  for (const std::string& path :
+       {dir.script(), dir.path + "/ddlrun.yaml", kept_template(dir), dir.path, above}) {
+    try {
+      system.files.remove(path);
+    } catch (const Error&) {
+      return;  // it holds more: other jobs, or files that this submission did not write
+    }
+  }
+}
+
+// The id of the job. A command that ended with an error has submitted nothing; after a timeout, or an answer
+// that cannot be read, the job may exist and needs its directory.
+JobId hand_in(System& system, const Scheduler& scheduler, const PreparedJob& prepared) {
+  const ProcessResult answer = scheduler_runner(system)(prepared.submit);
+  try {
+    return scheduler.read_submission(answer);
+  } catch (const Error&) {
+    const bool refused = !answer.timed_out && (answer.exit_status != 0 || !answer.start_error.empty());
+    if (refused) remove_job_directory(system, prepared.dir);
+    throw;
+  }
+}
+
 }  // namespace
 
 PreparedJob prepare_job(System& system, const JobRequest& wanted, const Scheduler& scheduler,
@@ -69,7 +96,7 @@ JobRef submit_job(System& system, const JobRequest& wanted, const Scheduler& sch
   system.files.write(prepared.dir.path + "/ddlrun.yaml", render_job_settings(wanted.settings));
   if (!job.script_template.empty()) system.files.write(kept_template(prepared.dir), wanted.template_text);
   JobRef known;
-  known.id = scheduler.read_submission(scheduler_runner(system)(prepared.submit));
+  known.id = hand_in(system, scheduler, prepared);
   known.scheduler = job.scheduler;
   known.name = job.name;
   known.dir = prepared.dir.path;

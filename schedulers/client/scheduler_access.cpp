@@ -52,18 +52,20 @@ SchedulerKind parse_scheduler(const std::string& name) {
                                  "one of slurm, pbs, torque, local"});
 }
 
+bool is_in_path(System& system, const std::string& program) {
+  for (const std::string_view dir : split(system.environment.get("PATH"), ':')) {
+    if (!dir.empty() && system.files.exists(std::string(dir) + "/" + program)) return true;
+  }
+  return false;
+}
+
 SchedulerKind find_scheduler(System& system) {
   const CommandRunner ask = [&](const Command& command) {
     ProcessLimits limits;
     limits.timeout = std::chrono::seconds(10);
     return system.processes.run(command, limits);
   };
-  const auto found_in_path = [&](const std::string& tool) {
-    for (const std::string_view dir : split(system.environment.get("PATH"), ':')) {
-      if (!dir.empty() && system.files.exists(std::string(dir) + "/" + tool)) return true;
-    }
-    return false;
-  };
+  const auto found_in_path = [&](const std::string& tool) { return is_in_path(system, tool); };
   const auto kind = detect_scheduler(found_in_path, system.environment.variables, ask);
   if (kind) return *kind;
   throw Error(ErrorKind::request,

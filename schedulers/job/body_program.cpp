@@ -116,10 +116,13 @@ Lines doctor_lines(const JobSpec& job, const std::string& program) {
                                 : "";
   // srun reaches every node of the job; ssh between nodes may be closed, and such a job does not need it.
   const char* via = job.runner == Runner::srun ? " --via srun" : "";
+  // Without GPUs in the request those of an exclusive node are idle, whatever is wrong with them.
+  const bool no_gpus = job.scheduler != SchedulerKind::local && job.gpus_per_node == 0;
   return script_lines(job.doctor == DoctorLevel::warn ? "doctor_warn" : "doctor_fail",
                       {{"hosts", ScriptValue::checked(hosts)},
                        {"dims", ScriptValue::checked(topology::render_dims(job.dims))},
                        {"via", ScriptValue::checked(via)},
+                       {"warn", ScriptValue::checked(no_gpus ? " --warn GPU" : "")},
                        {"program", ScriptValue::checked(program)}});
 }
 

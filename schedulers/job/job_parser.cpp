@@ -2,6 +2,7 @@
 #include "schedulers/job/job_parser.hpp"
 
 #include "base/text/text.hpp"
+#include "schedulers/job/job_name.hpp"
 
 #include <fmt/format.h>
 
@@ -13,6 +14,10 @@ namespace ddlrun::schedulers {
 namespace {
 
 using std::string_view;
+
+// Torque and PBS Pro before 13 refuse a longer one, and qstat shows no more of it.
+constexpr std::size_t longest_pbs_name = 15;
+constexpr std::size_t longest_name = 64;
 
 void read_places(SettingReader& reader, JobSpec& job) {
   constexpr auto schedulers = std::to_array<string_view>({"slurm", "pbs", "torque", "local"});
@@ -95,6 +100,8 @@ ParsedJob read_job(const JobSettings& settings) {
   job.script_template = reader.path("template", job.workdir, "my-job.sh");
   read_job_environment(reader, job);
   read_program(reader, job);
+  if (reader.find("name") == nullptr)
+    job.name = job_name_of(job.program, is_pbs_like(job.scheduler) ? longest_pbs_name : longest_name);
   read_lifecycle(reader, job);
   if (read_shape(reader, parsed)) plan_threads(reader, parsed);
   check_combinations(reader, parsed);

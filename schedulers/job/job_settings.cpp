@@ -15,7 +15,7 @@ namespace {
 using Kind = YamlValue::Kind;
 
 constexpr auto keys = std::to_array<JobKey>({
-    {"name", "Ranks and hosts", "NAME", "name of the job in the scheduler"},
+    {"name", "Ranks and hosts", "NAME", "name of the job in the scheduler (that of the program)"},
     {"dims", "Ranks and hosts", "XxYxZ",
      "ranks per host x hosts per rack x racks [x aisles], for example 4x2x1"},
     {"nodes", "Ranks and hosts", "N", "instead of dims: N hosts with one rank for each of their `gpus`"},
@@ -53,7 +53,7 @@ constexpr auto keys = std::to_array<JobKey>({
      "program that starts the ranks; none: one process on the first host (ddlrun)"},
     {"srun_mpi", "Program", "NAME",
      "with runner srun: value of --mpi= (pmix); \"\" in a file: the site's default"},
-    {"doctor", "Program", "off|warn|stop", "check the nodes first; stop: a fault ends the job"},
+    {"doctor", "Program", "off|warn|stop", "check the nodes first; stop: a fault ends the job (stop)"},
     {"affinity", "Program", "auto|off|libgomp|libomp", "pin threads of this OpenMP runtime (auto)"},
     {"ddlrun", "Program", "PATH", "ddlrun to run inside the job (ddlrun)"},
     {"signal", "Job control", "NAME@SECONDS", "send a signal to the program before the time limit: USR1@120"},

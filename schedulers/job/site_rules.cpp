@@ -85,21 +85,6 @@ void check_required(const JobSpec& job, const templates::SiteProfile& site, cons
   }
 }
 
-void check_dir(const templates::SiteProfile& site, std::string_view workdir, const JobSettings& settings,
-               std::vector<Message>& errors) {
-  if (site.submit_below.empty() || workdir.empty()) return;
-  const std::string path = plain_path(workdir);
-  for (const std::string& dir : site.submit_below) {
-    if (is_below(path, plain_path(dir))) return;
-  }
-  const std::string where = origin_of_key(settings, "workdir");
-  errors.push_back({fmt::format("{} starts jobs only below {}, the working directory is {}", site.name,
-                                join(site.submit_below, ", "), printable(path)),
-                    where.empty() ? origin_in(site, 0) : where,
-                    fmt::format("cd {}/$USER   # or workdir: {}/...", site.submit_below.front(),
-                                site.submit_below.front())});
-}
-
 void check_walltime(const JobSpec& job, const templates::SiteProfile& site, const JobSettings& settings,
                     std::vector<Message>& errors) {
   std::uint64_t most = site.walltime_most_seconds;
@@ -169,14 +154,28 @@ JobSettings profile_settings(const templates::SiteProfile& site, std::vector<Mes
 }
 
 std::vector<Message> check_against_site(const JobSpec& job, const templates::SiteProfile& site,
-                                        std::string_view workdir, const JobSettings& settings) {
+                                        const JobSettings& settings) {
   std::vector<Message> errors;
   check_required(job, site, settings, errors);
-  check_dir(site, workdir, settings, errors);
   check_walltime(job, site, settings, errors);
   check_scheduler_of(job, site, settings, errors);
   check_account(job, site, settings, errors);
   return errors;
+}
+
+std::optional<Message> check_submit_directory(const templates::SiteProfile& site, std::string_view workdir,
+                                              const JobSettings& settings) {
+  if (site.submit_below.empty() || workdir.empty()) return std::nullopt;
+  const std::string path = plain_path(workdir);
+  for (const std::string& dir : site.submit_below) {
+    if (is_below(path, plain_path(dir))) return std::nullopt;
+  }
+  const std::string where = origin_of_key(settings, "workdir");
+  return Message{fmt::format("{} starts jobs only below {}, the working directory is {}", site.name,
+                             join(site.submit_below, ", "), printable(path)),
+                 where.empty() ? origin_in(site, 0) : where,
+                 fmt::format("cd {}/$USER   # or workdir: {}/...", site.submit_below.front(),
+                             site.submit_below.front())};
 }
 
 }  // namespace ddlrun::schedulers

@@ -5,6 +5,7 @@
 #include "schedulers/job/job_spec.hpp"
 #include "templates/site_profile.hpp"
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -14,9 +15,12 @@ namespace ddlrun::schedulers {
 // the user's. An unknown key is an error.
 JobSettings profile_settings(const templates::SiteProfile& site, std::vector<Message>& errors);
 
-// The breaches of the site's rules: keys it requires, directories below which jobs must start, its time
-// limits. `settings` give the places; without them the messages name none.
+// The breaches of the site's rules: keys it requires, its time limits. `settings` give the places; without
+// them the messages name none.
 std::vector<Message> check_against_site(const JobSpec& job, const templates::SiteProfile& site,
-                                        std::string_view workdir, const JobSettings& settings = {});
+                                        const JobSettings& settings = {});
+// A working directory that is not below those of the site's jobs.
+std::optional<Message> check_submit_directory(const templates::SiteProfile& site, std::string_view workdir,
+                                              const JobSettings& settings = {});
 
 }  // namespace ddlrun::schedulers

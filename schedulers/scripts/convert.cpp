@@ -214,19 +214,17 @@ void move_in(std::vector<Unsupported>& into, const std::vector<Unsupported>& fro
   into.insert(into.end(), from.begin(), from.end());
 }
 
-// What submit wrote is made anew from its settings: they contain more than the script.
-void refuse_own(const JobScript& script, Dialect to) {
-  for (const std::string& line : script.lines)
-    if (line.starts_with("# Written by ddlrun submit"))
-      throw Error(ErrorKind::request, {"it was written by ddlrun submit", script.file,
-                                       fmt::format("ddlrun submit --{} --job DIR/ddlrun.yaml --dry-run",
-                                                   to == Dialect::slurm ? "slurm" : "pbs")});
-}
-
 }  // namespace
 
+void refuse_own_script(const JobScript& script, const std::string& instead) {
+  for (const std::string& line : script.lines)
+    if (line.starts_with("# Written by ddlrun submit"))
+      throw Error(ErrorKind::request, {"it was written by ddlrun submit", script.file, instead});
+}
+
 Conversion convert_script(const JobScript& given, Dialect to, const templates::SiteProfile* site) {
-  refuse_own(given, to);
+  refuse_own_script(given, fmt::format("ddlrun submit --{} --job DIR/ddlrun.yaml --dry-run",
+                                       to == Dialect::slurm ? "slurm" : "pbs"));
   const JobScript script = without_marked_lines(given);
   if (script.dialect == Dialect::none)
     throw Error(ErrorKind::request, {"this file has no #PBS and no #SBATCH line", script.file,

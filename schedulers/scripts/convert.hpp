@@ -20,4 +20,8 @@ struct Conversion {
 // `to` is the other dialect. `site` is the centre that the new script is for, or null.
 Conversion convert_script(const JobScript& script, Dialect to, const templates::SiteProfile* site);
 
+// Error{request} for a script of ddlrun submit: its settings contain more than the script. `instead` is what
+// to type.
+void refuse_own_script(const JobScript& script, const std::string& instead);
+
 }  // namespace ddlrun::job_scripts

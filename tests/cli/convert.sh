@@ -63,9 +63,35 @@ expect_refusal 3 'ddlrun submit --pbs --job DIR/ddlrun.yaml --dry-run' "$DDLRUN"
 
 expect_refusal 2 'no script given' "$DDLRUN" convert
 expect_refusal 2 '--to is missing' "$DDLRUN" convert "$golden/kisti_caffe.pbs"
-expect_refusal 2 '--to must be slurm or pbs' "$DDLRUN" convert "$golden/kisti_caffe.pbs" --to lsf
+expect_refusal 2 '--to must be slurm, pbs or ddlrun.yaml' "$DDLRUN" convert "$golden/kisti_caffe.pbs" --to lsf
 expect_refusal 3 'it is a PBS script already' "$DDLRUN" convert "$golden/kisti_caffe.pbs" --to pbs
 printf '#!/bin/sh\ntrue\n' >"$work/none.sh"
 expect_refusal 3 'this file has no #PBS and no #SBATCH' "$DDLRUN" convert "$work/none.sh" --to slurm
 expect_refusal 3 'No such file' "$DDLRUN" convert "$work/nowhere.sh" --to slurm
+# A job file: against NAME.yaml, and submit takes it as it is.
+job_file() { # NAME STATUS [OPTION...]
+  local status=0
+  (cd "$golden" && "$DDLRUN" convert "$1" --to ddlrun.yaml "${@:3}") >"$work/new" 2>"$work/err" || status=$?
+  [ "$status" -eq "$2" ] || fail "$1: status $status: $(cat "$work/err")"
+  [ -z "${DDLRUN_GOLDEN_WRITE-}" ] || cp "$work/new" "$golden/$1.yaml"
+  diff "$golden/$1.yaml" "$work/new" || fail "$1: another job file"
+  "$DDLRUN" submit --job "$work/new" --dry-run >"$work/script" 2>"$work/err" || fail "$1: submit refuses it: $(cat "$work/err")"
+}
+job_file kisti_caffe.pbs 1 --site kisti-nurion
+grep -qx '#PBS -l select=4:ncpus=68:mpiprocs=1:ompthreads=60' "$work/script" || fail "another shape: $(grep select "$work/script")"
+grep -qx '#PBS -A caffe' "$work/script" || fail "no application"
+job_file array_gpu.slurm 0
+for line in --nodes=2 --ntasks-per-node=4 --cpus-per-task=8 --gpus-per-node=4 --time=24:00:00 --array=0-7%2; do
+  grep -qxF -- "#SBATCH $line" "$work/script" || fail "no $line: $(grep '^#SBATCH' "$work/script")"
+done
+grep -q '^#SBATCH --exclusive' "$work/script" && fail "the job asks for whole nodes, the script did not"
+# No launcher: one process; what no key expresses ends with status 1; a loop before the program stays as it is.
+printf '#!/bin/bash\n#SBATCH -N 1 -n 1 -t 1:00:00 --begin=16:00\nfor i in 1 2; do\n  echo $i\ndone\npython train.py\n' >"$work/one.sh"
+expect 1 'begin 16:00: no key' "$DDLRUN" convert "$work/one.sh" --to ddlrun.yaml
+for line in 'runner: none' 'program: [python, train.py]' '  - "for i in 1 2; do"'; do
+  grep -qxF -- "$line" "$work/out" || fail "no line '$line': $(cat "$work/out")"
+done
+printf '#!/bin/bash\n#PBS -l select=2:ncpus=4:mpiprocs=4\nmpirun ./a\n./collect.sh\n' >"$work/after.pbs"
+expect 1 './collect.sh: runs after the program' "$DDLRUN" convert "$work/after.pbs" --to ddlrun.yaml
+expect_refusal 2 '--to must be slurm, pbs or ddlrun.yaml' "$DDLRUN" convert "$work/after.pbs" --to lsf
 finish

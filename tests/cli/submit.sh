@@ -40,7 +40,7 @@ list_nodes 68 40
 expect_refusal 2 'cores_per_node is not set; the nodes differ: 1 with 68, 1 with 40, by pbsnodes' env PATH="$work/listing:$PATH" \
   "$DDLRUN" submit --pbs 4x2x1 --walltime 1h --dry-run -- ./train
 expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --runner srun --threads 2 --walltime 1h --dry-run -- ./train
-grep -q 'doctor --quick --dims 4x2x1 --via srun -- ' out || fail "doctor needs ssh: $(grep doctor out)"
+grep -q 'doctor --quick --dims 4x2x1 --via srun --warn GPU -- ' out || fail "doctor needs ssh: $(grep doctor out)"
 grep -q -- '--doctor warn goes on' out || fail "no way round doctor"
 expect 0 '' "$DDLRUN" submit --slurm 1x1x1 --environment A=1,B=2 --environment C --walltime 1h --dry-run -- ./train
 grep -qxF 'ddl_passed=(A B C)' out || fail "not three variables: $(grep ddl_passed out)"
@@ -175,7 +175,7 @@ directory=$(find ddlrun-jobs -mindepth 1 -maxdepth 1)
 [ "$(cat "$directory/exit_status")" = 0 ] || fail "no exit status in $directory"
 [ "$(stat -c %a "$directory")" = 700 ] || fail "others may read $directory"
 ends 3 sh -c 'exit 3'
-ends 127 ./no-such-program
+ends 127 sh -c 'exec ./no-such-program'
 ends 139 sh -c 'kill -SEGV $$'
 grep -q SEGV err || fail "the signal is not named: $(cat err)"
 ends 1 sh -c 'echo "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB"; exit 1'
@@ -192,4 +192,72 @@ ends 0 printf '<%s>' "${odd[@]}"
 "$DDLRUN" submit --local --dry-run --job "$(find "$PWD/ddlrun-jobs" -name ddlrun.yaml | sort | tail -n 1)" > again 2> err ||
   fail "the kept settings are refused: $(cat err)"
 grep -q "it'" again || fail "the kept settings lost the program"
+# What only the wait in the queue would show: paths, the trainer's options, a launcher in each rank.
+mkdir paths && cd paths || exit 1
+printf '#!/bin/bash\necho 4711 >> "%s/handed_in"\necho 4711\n' "$work" > sbatch
+printf '#!/bin/bash\n[ -z "$WAITS" ] || echo "4711|PENDING||$WAITS"\n' > squeue
+chmod +x sbatch squeue
+slurm=(env PATH="$PWD:$PATH" "$DDLRUN" submit --slurm --walltime 1h --detach)
+refuses() { # TEXT WORDS...
+  expect_refusal 3 "$1" "${slurm[@]}" "${@:2}"
+  [ ! -e "$work/handed_in" ] || fail "handed in: ${*:2}"
+  [ ! -e ddlrun-jobs ] || fail "a refused job left $(find ddlrun-jobs)"
+}
+refuses '/trian does not exist' 2x1 -- ./trian
+touch plain.sh
+refuses 'chmod +x' 2x1 -- ./plain.sh
+refuses '/trian.py does not exist' 2x1 -- python3 trian.py
+refuses '/trian.sh does not exist' 2x1 -- bash -e trian.sh
+refuses '/venv/bin/activate does not exist' --venv venv 2x1 -- python3
+refuses '/nowhere does not exist' --workdir "$PWD/nowhere" 2x1 -- true
+[ ! -e nowhere ] || fail "submit made the working directory"
+refuses "/logs does not exist" --output logs/%j.txt 2x1 -- true
+refuses '/no.sif does not exist' --container no.sif 2x1 -- true
+refuses 'torchrun starts ranks itself' 2x1 -- torchrun plain.sh
+expect_refusal 2 '--epochs' "${slurm[@]}" 2x1 -- --epochs none
+expect 0 'the program trian is not in PATH here' "${slurm[@]}" 2x1 -- trian
+rm -r ddlrun-jobs "$work/handed_in"
+expect 0 'made.sh does not exist; it must exist when the job starts' "${slurm[@]}" --dependencies afterok:7 --dry-run 2x1 -- ./made.sh
+expect 0 'trian does not exist; try: ls' "${slurm[@]}" --dry-run 2x1 -- ./trian
+# A job's name is that of its program; a job that can never run is reported at once, also with --detach.
+expect 4 'ddlrun cancel 4711; then' env WAITS=PartitionTimeLimit "${slurm[@]}" 2x1 -- python3 plain.sh
+[ "$(sed -n 's/^#SBATCH --job-name=//p' ddlrun-jobs/*/job.sh)" = plain ] || fail "another name: $(ls ddlrun-jobs)"
+expect 0 '' env WAITS=Resources "${slurm[@]}" 2x1 -- true
+# A job that Slurm refuses leaves no files.
+rm -r ddlrun-jobs
+printf '#!/bin/bash\necho "sbatch: error: invalid partition specified: x" >&2\nexit 1\n' > sbatch
+expect_refusal 4 'invalid partition' "${slurm[@]}" 2x1 -- true
+[ ! -e ddlrun-jobs ] || fail "a refused job left $(find ddlrun-jobs)"
+
+# A script for another machine, from here: its directories and its MPI may be missing here.
+expect 0 'warning: kisti-nurion starts jobs only below /scratch' \
+  "$DDLRUN" submit --site kisti-nurion --application caffe --walltime 1h 1x2 --dry-run -- ./train
+grep -q '^#PBS -A caffe' ../out || fail "no script: $(cat out)"
+grep -q -- '--warn GPU' ../out || fail "GPUs that were not requested end the job"
+expect 0 '' "$DDLRUN" submit --slurm --gpus per-rank --walltime 1h 1x2 --dry-run -- ./train
+grep -q -- '--warn GPU' ../out && fail "faults of requested GPUs are only warnings"
+expect 0 'Intel MPI was not found here' env PATH="$(dirname "$(command -v env)"):/nowhere" \
+  "$DDLRUN" launch --launcher intelmpi 2 --dry-run -- true
+grep -q 'mpiexec.hydra' ../out || fail "no command for Intel MPI: $(cat out)"
+# --local runs any job file here.
+printf 'site: kisti-nurion\ndims: 1\nworkdir: /\ndoctor: off\nprogram: echo hi\n' > site.yaml
+expect 0 'site kisti-nurion (site.yaml:1:7) does not apply: --local' \
+  "$DDLRUN" submit --job site.yaml --local --workdir "$PWD" --runner none
+grep -qx hi ../out || fail "the job did not run: $(cat out)"
+
+# A job file to edit: all keys, taken as it is; none is overwritten.
+"$DDLRUN" submit --help > help
+grep -q 'stop: a fault ends the job (stop)' help || fail "the default of --doctor is not in the help"
+expect 0 'wrote ddlrun.yaml' "$DDLRUN" submit --init 2x2 --walltime 30m --queue long -- python3 train.py --epochs 3
+expect_refusal 3 'ddlrun.yaml exists' "$DDLRUN" submit --init
+expect 0 '' "$DDLRUN" submit --slurm --dry-run
+for line in --nodes=2 --ntasks-per-node=2 --time=00:30:00 --partition=long --job-name=train; do
+  grep -qxF -- "#SBATCH $line" ../out || fail "no $line: $(grep '^#SBATCH' out)"
+done
+sed -n 's/^  --\([a-z-]*\) .*/\1/p' help | tr - _ | while read -r key; do
+  case $key in help | job | slurm | pbs | torque | local | detach | dry_run | init) continue ;; esac
+  grep -qE "^(# )?$key: " ddlrun.yaml || echo "$key"
+done > missing
+[ ! -s missing ] || fail "keys that --init leaves out: $(xargs < missing)"
+cd "$work" || exit 1
 finish

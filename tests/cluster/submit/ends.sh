@@ -19,7 +19,7 @@ scenario_exit_3() {
   says "failed with exit status 3"
 }
 scenario_exit_127() {
-  ended_with 127 127:0 FAILED ./no-such-program
+  ended_with 127 127:0 FAILED sh -c 'exec ./no-such-program'
   says 127
 }
 scenario_exit_137() { ended_with 137 137:0 FAILED sh -c 'kill -KILL $$'; }

@@ -118,7 +118,9 @@ JobText read_job_text(const std::string& yaml) {
   const ParsedJob parsed = read_job(settings);
   errors.insert(errors.end(), parsed.errors.begin(), parsed.errors.end());
   if (site) {
-    const auto breaches = check_against_site(parsed.job, *site, parsed.job.workdir, settings);
+    const auto breaches = check_against_site(parsed.job, *site, settings);
+    if (const auto misplaced = check_submit_directory(*site, parsed.job.workdir, settings))
+      errors.push_back(*misplaced);
     errors.insert(errors.end(), breaches.begin(), breaches.end());
   }
   JobText text;

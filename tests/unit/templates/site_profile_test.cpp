@@ -145,7 +145,8 @@ TEST_CASE("a site's rules") {
       "{short: 1h}\n",
       "mine", "mine.yaml");
   const auto reported = [&](const schedulers::JobSpec& job, const char* directory) {
-    return schedulers::check_against_site(job, site, directory).size();
+    const bool misplaced = schedulers::check_submit_directory(site, directory).has_value();
+    return schedulers::check_against_site(job, site).size() + (misplaced ? 1 : 0);
   };
   schedulers::JobSpec job;
   job.scheduler = schedulers::SchedulerKind::slurm;

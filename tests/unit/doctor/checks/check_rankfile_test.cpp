@@ -181,7 +181,9 @@ TEST_CASE("CPU-06: what the scheduler gave") {
   facts.set("environment.SLURM_CPUS_PER_TASK", "2");
   input.job.dims = ddlrun::topology::parse_dims("4x2");
   CHECK(run_check("CPU-06", input)[0].verdict == Verdict::pass);
-  facts.set("environment.SLURM_GPUS_ON_NODE", "2");
+  facts.set("environment.SLURM_GPUS_ON_NODE", "2");  // of an exclusive node: not requested
+  CHECK(run_check("CPU-06", input)[0].verdict == Verdict::warn);
+  facts.set("environment.SLURM_GPUS_PER_NODE", "2");
   CHECK(run_check("CPU-06", input)[0].verdict == Verdict::fail);
   input.job.dims = ddlrun::topology::parse_dims("2x2");
   CHECK(run_check("CPU-06", input)[0].verdict == Verdict::fail);  // 4 tasks, 2 ranks

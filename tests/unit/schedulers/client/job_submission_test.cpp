@@ -105,7 +105,7 @@ TEST_CASE("variables that override the script are left out of sbatch's environme
   CHECK(job.files.written.empty());
 }
 
-TEST_CASE("what sbatch refuses is an error, and the script stays") {
+TEST_CASE("what sbatch refuses is an error and leaves no files; after a timeout they stay") {
   Submitted job;
   job.processes.answer = [](const Command&) {
     ProcessResult result;
@@ -114,7 +114,15 @@ TEST_CASE("what sbatch refuses is an error, and the script stays") {
     return result;
   };
   CHECK_THROWS_AS(submit_job(job.system, job.request(), *job.slurm), Error);
-  CHECK(job.files.files.contains("/work/ddlrun-jobs/lenet-20261121-031914/job.sh"));
+  CHECK(job.files.files.empty());
+  job.processes.answer = [](const Command&) {
+    ProcessResult result;
+    result.timed_out = true;
+    return result;
+  };
+  job.clock.time += std::chrono::seconds(1);
+  CHECK_THROWS_AS(submit_job(job.system, job.request(), *job.slurm), Error);
+  CHECK(job.files.files.contains("/work/ddlrun-jobs/lenet-20261121-031915/job.sh"));
 }
 
 TEST_CASE(

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "base/text/interpreter.hpp"
+
+#include "base/text/text.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace ddlrun {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> shells{"bash", "sh", "dash", "zsh", "ksh"};
+constexpr std::array<std::string_view, 4> evaluators{"perl", "Rscript", "julia", "ruby"};  // -e TEXT
+
+// Options whose value is the next word.
+bool takes_value(bool python, const std::string& option) {
+  if (python) return option == "-W" || option == "-X";
+  return option == "-o" || option == "-O" || option == "-I" || option == "--rcfile";
+}
+
+}  // namespace
+
+bool is_python(std::string_view program) { return base_name(program).starts_with("python"); }
+
+std::optional<std::size_t> find_script(const std::vector<std::string>& command) {
+  if (command.empty()) return std::nullopt;
+  const std::string_view name = base_name(command[0]);
+  const bool python = is_python(name), evaluates = std::ranges::find(evaluators, name) != evaluators.end();
+  if (!python && !evaluates && std::ranges::find(shells, name) == shells.end()) return 0;
+  const char text_option = evaluates ? 'e' : 'c';
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    const std::string& word = command[i];
+    const bool runs_script = python && word == "-m" && i + 1 < command.size() && command[i + 1] == "mpi4py";
+    if (python && word == "-m" && !runs_script) return std::nullopt;
+    // "-c", "-lc": the next word is the program's text.
+    if (word == "-" || (word.starts_with('-') && !word.starts_with("--") && word.ends_with(text_option)))
+      return std::nullopt;
+    if (runs_script || takes_value(python, word)) {
+      ++i;
+    } else if (!word.starts_with('-')) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace ddlrun

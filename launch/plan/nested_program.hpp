@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Refuses a program that starts ranks itself (torchrun, mpirun) where each rank would start all of them.
+#pragma once
+
+#include "base/os/system.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace ddlrun::launch {
+
+// Error{request} with the line to type: `own_line` and the program without its launcher. One launcher for
+// each host is taken where it starts ranks on its own host only.
+void check_not_nested(const Command& program, std::size_t ranks, std::size_t hosts,
+                      const std::string& own_line);
+
+}  // namespace ddlrun::launch

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "schedulers/client/job_paths.hpp"
+
+#include "base/os/host_info.hpp"
+#include "base/text/interpreter.hpp"
+#include "base/text/text.hpp"
+#include "schedulers/client/job_directory.hpp"
+#include "schedulers/client/scheduler_access.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace ddlrun::schedulers {
+
+namespace {
+
+std::string directory_above(const std::string& path) {
+  const std::string above = std::filesystem::path(path).parent_path().string();
+  return above.empty() ? "." : above;
+}
+
+// "/scratch" of "/scratch/me/run": what stands on one file tree.
+std::string first_part(const std::string& path) { return path.substr(0, path.find('/', 1)); }
+
+class PathChecker {
+ public:
+  PathChecker(System& system, const JobRequest& wanted)
+      : system_(system), wanted_(wanted), job_(wanted.parsed.job) {}
+
+  JobPathReport check() {
+    if (!check_workdir()) return std::move(report_);
+    if (!job_.container) check_program();
+    if (!job_.venv.empty()) check_path("venv", job_.venv, job_.venv + "/bin/activate");
+    if (job_.conda.find('/') != std::string::npos) check_path("conda", job_.conda, job_.conda);
+    check_container();
+    if (job_.data) check_path("data", job_.data->from, job_.data->from);
+    if (!job_.output.empty()) check_output();
+    return std::move(report_);
+  }
+
+ private:
+  std::string origin(const std::string& key) const {
+    const auto found = wanted_.settings.find(key);
+    return found == wanted_.settings.end() ? key : found->second.origin;
+  }
+  std::string absolute(const std::string& path) const {
+    return path.starts_with('/') ? path : job_.workdir + "/" + path;
+  }
+  bool is_shared(const std::string& path) const {
+    if (job_.scheduler == SchedulerKind::local && job_.hosts.empty()) return true;
+    const std::string home = system_.environment.get("HOME");
+    const std::string part = first_part(absolute(path));
+    return !path.starts_with('/') || part == first_part(job_.workdir) ||
+           (home.starts_with('/') && path.starts_with(home + "/"));
+  }
+  bool may_appear() const { return !job_.setup.empty() || !job_.dependencies.empty(); }
+
+  void add(const std::string& key, const std::string& path, const std::string& what,
+           const std::string& hint) {
+    if (is_shared(path) && !may_appear())
+      report_.errors.push_back({what, origin(key), hint});
+    else
+      report_.warnings.push_back(
+          what + (may_appear() ? "; it must exist when the job starts" : "; the nodes must have it"));
+  }
+  void check_path(const std::string& key, const std::string& named, const std::string& needed) {
+    if (named.empty() || system_.files.exists(absolute(needed))) return;
+    add(key, named, fmt::format("{} {} does not exist", key, printable(absolute(needed), 200)),
+        "ls " + quote_shell(directory_above(absolute(named))) + "   # what is there");
+  }
+
+  // submit writes the job's files below it, and would make it.
+  bool check_workdir() {
+    if (system_.files.exists(job_.workdir)) return true;
+    report_.errors.push_back(
+        {fmt::format("the working directory {} does not exist", printable(job_.workdir, 200)),
+         origin("workdir"), "mkdir -p " + quote_shell(job_.workdir)});
+    return false;
+  }
+
+  void check_program() {
+    const Command& program = job_.program;
+    if (program.empty() || program[0].starts_with('-')) return;
+    const std::string& name = program[0];
+    if (name.find('/') != std::string::npos)
+      check_file("the program", name, true);
+    else if (job_.modules.empty() && job_.conda.empty() && job_.venv.empty() && !is_in_path(system_, name))
+      report_.warnings.push_back(fmt::format("the program {} is not in PATH here; the nodes must have it",
+                                             printable(quote_shell(name), 120)));
+    const auto script = find_script(program);
+    if (script && *script > 0) check_file("the script", program[*script], false);
+  }
+  void check_file(std::string_view what, const std::string& name, bool runs) {
+    const std::string path = absolute(name);
+    if (!system_.files.exists(path)) {
+      add("program", name, fmt::format("{} {} does not exist", what, printable(path, 200)),
+          "ls " + quote_shell(directory_above(path)) + "   # what is there");
+      return;
+    }
+    const auto info = system_.kernel == nullptr ? std::nullopt : system_.kernel->file_info(path, true);
+    if (!info) return;
+    const bool is_file = info->kind == FileInfo::Kind::file;
+    if (is_file && (!runs || (info->mode & 0111U) != 0)) return;
+    add("program", name,
+        fmt::format("{} {} is {}", what, printable(path, 200), is_file ? "not executable" : "no file"),
+        !is_file                ? "ls -l " + quote_shell(path)
+        : name.ends_with(".py") ? fmt::format("python3 {0}, or chmod +x {0}", quote_shell(name))
+                                : "chmod +x " + quote_shell(path));
+  }
+
+  void check_container() {
+    if (!job_.container || job_.container->image.find("://") != std::string::npos) return;
+    const std::string& image = job_.container->image;
+    if (image.find('/') != std::string::npos || image.ends_with(".sif"))
+      check_path("container", image, image);
+  }
+
+  // Slurm and PBS make no directory for the log: the job fails without a word.
+  void check_output() {
+    const std::string directory = directory_above(absolute(job_.output));
+    if (directory.find('%') != std::string::npos || system_.files.exists(directory)) return;
+    add("output", job_.output,
+        fmt::format("the output's directory {} does not exist", printable(directory, 200)),
+        "mkdir -p " + quote_shell(directory));
+  }
+
+  System& system_;
+  const JobRequest& wanted_;
+  const JobSpec& job_;
+  JobPathReport report_;
+};
+
+}  // namespace
+
+JobPathReport check_job_paths(System& system, const JobRequest& wanted) {
+  return PathChecker(system, wanted).check();
+}
+
+}  // namespace ddlrun::schedulers

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Settings of a job as the text of a ddlrun.yaml.
+#pragma once
+
+#include "schedulers/job/job_settings.hpp"
+
+#include <string>
+
+namespace ddlrun::schedulers {
+
+// A file that gives the same job, each setting with where it came from.
+std::string render_job_settings(const JobSettings& settings);
+
+// A file to edit: `settings` as lines, every other key as a comment with its values and meaning.
+std::string render_commented_job_file(const JobSettings& settings);
+
+// The settings alone, in the order of the keys: "walltime: 04:00:00".
+std::string render_job_lines(const JobSettings& settings);
+
+}  // namespace ddlrun::schedulers

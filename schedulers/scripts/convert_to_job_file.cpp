@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT
+#include "schedulers/scripts/convert_to_job_file.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "schedulers/scripts/convert.hpp"
+#include "schedulers/scripts/convert_body.hpp"
+#include "schedulers/scripts/shell_lexer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace ddlrun::job_scripts {
+
+namespace {
+
+using schedulers::flag_setting;
+using schedulers::list_setting;
+
+std::string memory_text(std::uint64_t bytes) {
+  constexpr std::pair<std::uint64_t, const char*> units[] = {
+      {1ULL << 30, "GiB"}, {1ULL << 20, "MiB"}, {1ULL << 10, "KiB"}};
+  for (const auto& [size, name] : units)
+    if (bytes % size == 0) return fmt::format("{}{}", bytes / size, name);
+  return fmt::format("{}KiB", bytes / 1024 + 1);
+}
+
+// "NAME" of the assignment, and its value.
+std::pair<std::string, std::string> split_assignment(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) return {text, ""};
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+// ddlrun sets these for each rank from the plan.
+bool is_thread_variable(std::string_view name) {
+  return name == "OMP_NUM_THREADS" || name == "OMP_PROC_BIND" || name == "OMP_PLACES" ||
+         name == "KMP_AFFINITY" || name == "GOMP_CPU_AFFINITY" || name == "MKL_NUM_THREADS";
+}
+
+bool is_submit_directory(std::string_view word) {
+  return word == "$PBS_O_WORKDIR" || word == "${PBS_O_WORKDIR}" || word == "$SLURM_SUBMIT_DIR" ||
+         word == "${SLURM_SUBMIT_DIR}";
+}
+
+class JobFileWriter {
+ public:
+  JobFileWriter(const JobScript& script, const templates::SiteProfile* site, const UnwrapLauncher& unwrap)
+      : script_(script), site_(site), unwrap_(unwrap), request_(read_request(script)) {}
+
+  JobFile write() {
+    file_.unsupported = request_.unsupported;
+    set("scheduler", script_.dialect == Dialect::slurm ? "slurm" : request_.torque ? "torque" : "pbs");
+    if (site_ != nullptr) set("site", site_->name);
+    write_body();  // before the shape: its launcher may name the ranks
+    write_shape();
+    write_queue();
+    write_life();
+    write_exports();
+    std::ranges::stable_sort(file_.unsupported, {},
+                             [](const Unsupported& item) { return item.line == 0 ? INT32_MAX : item.line; });
+    return std::move(file_);
+  }
+
+ private:
+  void set(const std::string& key, const std::string& text) {
+    if (!text.empty()) file_.settings[key] = flag_setting("", text, script_.file);
+  }
+  void set_list(const std::string& key, const std::vector<std::string>& words) {
+    if (!words.empty()) file_.settings[key] = list_setting(words, script_.file);
+  }
+  void leave(int line, std::string text, std::string why, bool wrong = false) {
+    file_.unsupported.push_back({line, std::move(text), std::move(why), wrong});
+  }
+
+  void write_shape() {
+    const Chunk chunk = request_.chunks.empty() ? Chunk() : request_.chunks.front();
+    if (has_unlike_chunks(request_))
+      leave(request_.select_line, "chunks that differ",
+            "a job file has nodes of one kind: those of the first chunk are taken", true);
+    const std::uint64_t nodes = std::max<std::uint64_t>(1, node_count(request_));
+    std::uint64_t ranks = chunk.tasks;
+    if (ranks == 0 && request_.total_tasks > 0) {
+      ranks = std::max<std::uint64_t>(1, request_.total_tasks / nodes);
+      if (request_.total_tasks % nodes != 0 || node_count(request_) == 0)
+        leave(request_.select_line, fmt::format("{} tasks", request_.total_tasks),
+              fmt::format("the number of nodes is not given: {} on each of {}", ranks, nodes), true);
+    }
+    if (ranks == 0) {
+      ranks = 1;
+      leave(request_.select_line, "ranks of each node", "not given: 1", true);
+    }
+    set("dims", fmt::format("{}x{}", ranks, nodes));
+    if (chunk.cores > 0) set("cores_per_node", std::to_string(chunk.cores));
+    if (chunk.threads > 0 && threads_ == 0) threads_ = chunk.threads;
+    if (threads_ > 0) set("threads", std::to_string(threads_));
+    std::uint64_t gpus = chunk.gpus;
+    if (gpus == 0 && request_.total_gpus > 0) gpus = std::max<std::uint64_t>(1, request_.total_gpus / nodes);
+    if (gpus > 0) set("gpus", std::to_string(gpus));
+    set("gpu_type", chunk.gpu_type);
+    std::uint64_t memory = chunk.memory;
+    if (memory == 0)
+      memory = request_.memory_per_core * (chunk.cores > 0 ? chunk.cores : ranks * chunk.threads);
+    if (memory == 0 && request_.job_memory > 0) memory = request_.job_memory / nodes;
+    if (memory > 0) set("memory", memory_text(memory));
+    set("exclusive", request_.exclusive ? "yes" : "no");
+    std::string constraint = request_.constraint;
+    for (const auto& [name, value] : chunk.others)
+      constraint += fmt::format("{}{}={}", constraint.empty() ? "" : ":", name, value);
+    set("constraint", constraint);
+    std::vector<std::string> hosts;
+    for (const Chunk& one : request_.chunks)
+      if (!one.host.empty()) hosts.push_back(one.host);
+    set("hosts", request_.hosts.empty() ? join(hosts, ",") : request_.hosts);
+    if (!request_.not_hosts.empty())
+      leave(0, "without " + request_.not_hosts, "no key: directives: [\"--exclude=...\"]", true);
+  }
+
+  void write_queue() {
+    set("name", request_.name);
+    set("walltime", request_.walltime_seconds > 0 ? render_time(request_.walltime_seconds) : "");
+    set("queue", request_.queue);
+    const std::string form = site_ == nullptr ? "" : site_->application_directive;
+    const bool is_application = form.starts_with("-A") || form.starts_with("--account");
+    set(is_application ? "application" : "account", request_.account);
+    const bool in_comment = form.starts_with("--comment");
+    if (!request_.comment.empty() && in_comment)
+      set("application", request_.comment);
+    else if (!request_.comment.empty())
+      leave(0, "comment " + request_.comment, "no key: directives: [\"--comment=...\"]");
+    set("project", request_.project);
+    set("qos", request_.qos);
+    set("reservation", request_.reservation);
+  }
+
+  void write_life() {
+    set("output", request_.output);
+    if (!request_.error.empty() && request_.error != request_.output)
+      leave(0, "a file for stderr", "both streams go to the output");
+    set("mail", request_.mail_user);
+    std::vector<std::string> events;
+    if (request_.mail_begin) events.emplace_back("begin");
+    if (request_.mail_end) events.emplace_back("end");
+    if (request_.mail_fail) events.emplace_back("fail");
+    if (!request_.mail_user.empty()) set("mail_events", join(events, ","));
+    if (request_.array)
+      set("array", request_.array->range +
+                       (request_.array->max_parallel.empty() ? "" : "%" + request_.array->max_parallel));
+    std::vector<std::string> dependencies;
+    for (const auto& [kind, jobs] : request_.dependencies)
+      for (const std::string_view job : split(jobs, ':'))
+        dependencies.push_back(kind + ":" + std::string(job));
+    set_list("dependencies", dependencies);
+    if (request_.requeue.value_or(false))
+      leave(0, "requeue",
+            "with requeue: yes a program that exits 85 is started again; the scheduler's own "
+            "restart after a lost host is not requested");
+    set("signal", request_.signal.starts_with("B:") ? request_.signal.substr(2) : request_.signal);
+    set("workdir", request_.dir);
+    if (request_.hold) leave(0, "hold", "no key: the job is queued at once", true);
+    if (!request_.begin.empty()) leave(0, "begin " + request_.begin, "no key: directives", true);
+    if (request_.priority)
+      leave(0, fmt::format("priority {}", *request_.priority), "no key: directives", true);
+  }
+
+  void write_exports() {
+    if (request_.exported == Export::all && script_.dialect == Dialect::pbs)
+      leave(0, "-V",
+            "the whole environment is not passed on: environment: [NAME, NCCL_*] names what the ranks need");
+    for (const std::string_view item : split(request_.export_list, ','))
+      if (!item.empty() && item != "ALL" && item != "NONE") environment_.emplace_back(item);
+    for (const auto& [name, value] : request_.assigned) environment_.push_back(name + "=" + value);
+    set_list("environment", environment_);
+    set_list("modules", modules_);
+    set_list("setup", setup_);
+  }
+
+  // Lines before the program are setup, but for those that a key expresses; what follows it is reported.
+  void write_body() {
+    for (const ScriptLine& line : script_.body) {
+      const auto commands = line.here_text ? std::vector<ShellCommand>() : parse_commands(line);
+      if (program_line_ == 0 && take_program(line, commands)) continue;
+      if (program_line_ != 0) {
+        report_tail(line, commands);
+      } else if (!(commands.size() == 1 && depth_ == 0 && take_line(line, commands[0]))) {
+        setup_.push_back(line.text);
+      }
+      for (const ShellCommand& command : commands) count_depth(command);
+    }
+    if (program_line_ != 0 || setup_.empty()) return;
+    // No launcher: the last line is the program, started once.
+    const ScriptLine& last = script_.body.back();
+    const auto commands = parse_commands(last);
+    if (commands.size() != 1 || commands[0].words.empty() || setup_.back() != last.text) return;
+    setup_.pop_back();
+    set_program(last, commands[0], 0);
+    set("runner", "none");
+  }
+  // What only prints is no loss of the job.
+  void report_tail(const ScriptLine& line, const std::vector<ShellCommand>& commands) {
+    if (commands.size() == 1 && commands[0].name() == "exit") return;
+    constexpr std::array<std::string_view, 3> harmless{"echo", "date", "hostname"};
+    const bool prints = std::ranges::all_of(commands, [&](const ShellCommand& command) {
+      return command.redirections.empty() && std::ranges::find(harmless, command.name()) != harmless.end();
+    });
+    leave(line.line, line.text, "runs after the program: not carried over", !prints);
+  }
+  void count_depth(const ShellCommand& command) {
+    for (const std::string& word : command.keywords) {
+      if (word == "if" || word == "for" || word == "while" || word == "until" || word == "case" ||
+          word == "{")
+        ++depth_;
+    }
+    const std::string name = command.name();
+    if (name == "fi" || name == "done" || name == "esac" || name == "}") depth_ = std::max(0, depth_ - 1);
+  }
+
+  bool take_program(const ScriptLine& line, const std::vector<ShellCommand>& commands) {
+    for (const ShellCommand& command : commands) {
+      Command words;
+      for (const ShellWord& word : command.words) words.push_back(word.text);
+      const auto program = unwrap_(words);
+      if (!program || program->empty()) continue;
+      if (commands.size() > 1 || depth_ > 0 || !command.keywords.empty())
+        leave(line.line, line.text, "only the started program is carried over, not what stands around it",
+              true);
+      set_program(line, command, words.size() - std::min(words.size(), program->size()));
+      leave(line.line, command.base_name(), "ddlrun starts and binds the ranks: its options are left out");
+      return true;
+    }
+    return false;
+  }
+
+  // From word `first` on. Words with variables need a shell on each rank, where its own are set.
+  void set_program(const ScriptLine& line, const ShellCommand& command, std::size_t first) {
+    program_line_ = line.line;
+    if (first >= command.words.size()) return;
+    std::vector<std::string> words;
+    const std::size_t begin = command.words[first].at, end = command.words.back().end;
+    for (std::size_t i = first; i < command.words.size(); ++i) words.push_back(command.words[i].text);
+    std::vector<std::string> names;
+    for (const VariableUse& use : find_variables(line))
+      if (use.at >= begin && use.at < end) names.push_back(use.name);
+    if (!names.empty()) {
+      words = {"bash", "-c", line.text.substr(begin, end - begin)};
+      for (const std::string& name : names) {
+        if (std::ranges::find(environment_, name) == environment_.end()) environment_.push_back(name);
+      }
+      leave(line.line, "$" + join(names, ", $"),
+            "a shell on each rank replaces it there; `environment` passes it on");
+    }
+    for (const ShellWord& target : command.redirections)
+      if (!parse_unsigned(target.text))  // "2>&1"
+        leave(line.line, "> " + target.text, "the output goes to the job's log");
+    set_list("program", words);
+  }
+
+  bool take_line(const ScriptLine& line, const ShellCommand& command) {
+    if (!command.keywords.empty() || command.background || command.piped || !command.redirections.empty())
+      return false;
+    const std::string name = command.name();
+    const auto& words = command.words;
+    const bool plain = std::ranges::none_of(words, [](const ShellWord& word) {
+      return word.text.find('$') != std::string::npos || word.text.find('`') != std::string::npos;
+    });
+    if (name == "cd" && words.size() == 2) {
+      if (is_submit_directory(words[1].text)) return true;
+      if (!plain || !words[1].text.starts_with('/')) return false;
+      set("workdir", words[1].text);
+      return true;
+    }
+    if (name == "module" || name == "ml") return take_module(words);
+    if (name == "conda" && words.size() == 3 && words[1].text == "activate" && plain) {
+      set("conda", words[2].text);
+      return true;
+    }
+    if ((name == "source" || name == ".") && words.size() >= 2 && plain) return take_source(words);
+    return take_assignments(line, command);
+  }
+  bool take_module(const std::vector<ShellWord>& words) {
+    const bool short_form = words[0].text == "ml";
+    const std::string verb = words.size() > 1 ? words[1].text : "";
+    if (!short_form && verb == "purge") return true;  // the default
+    const bool loads = verb == "load" || verb == "add";
+    if (!loads && !(short_form && !verb.empty() && verb[0] != '-')) return false;
+    for (std::size_t i = loads ? 2 : 1; i < words.size(); ++i) modules_.push_back(words[i].text);
+    return true;
+  }
+  bool take_source(const std::vector<ShellWord>& words) {
+    const std::string& file = words[1].text;
+    constexpr std::string_view activate = "/bin/activate";
+    if (file == "activate" && words.size() == 3) {
+      set("conda", words[2].text);
+      return true;
+    }
+    // "~" is not replaced in a job file; a third word is conda's own form, with an environment's name.
+    if (!file.ends_with(activate) || !file.starts_with('/') || words.size() == 3) return false;
+    set("venv", file.substr(0, file.size() - activate.size()));
+    return true;
+  }
+  bool take_assignments(const ScriptLine& line, const ShellCommand& command) {
+    const bool exported = command.name() == "export";
+    if (!exported || command.assignments.empty() || command.words.size() > 1) return false;
+    for (const ShellWord& word : command.assignments) {
+      const auto [name, value] = split_assignment(word.text);
+      const bool computed = value.find('$') != std::string::npos || value.find('`') != std::string::npos;
+      if (is_thread_variable(name)) {
+        if (name == "OMP_NUM_THREADS") threads_ = parse_unsigned(value, max_count).value_or(0);
+        leave(line.line, word.text, "ddlrun sets it for each rank: keys threads and affinity");
+      } else if (computed) {
+        setup_.push_back("export " + name + "=" +
+                         line.text.substr(word.at + name.size() + 1, word.end - word.at - name.size() - 1));
+        environment_.push_back(name);
+      } else {
+        environment_.push_back(word.text);
+      }
+    }
+    return true;
+  }
+
+  const JobScript& script_;
+  const templates::SiteProfile* site_;
+  const UnwrapLauncher& unwrap_;
+  const ResourceRequest request_;
+  JobFile file_;
+  std::vector<std::string> modules_, setup_, environment_;
+  std::uint64_t threads_ = 0;  // by OMP_NUM_THREADS
+  int program_line_ = 0;
+  int depth_ = 0;  // inside if, for, while
+};
+
+}  // namespace
+
+JobFile convert_to_job_file(const JobScript& script, const templates::SiteProfile* site,
+                            const UnwrapLauncher& unwrap) {
+  refuse_own_script(script, "ddlrun submit --job DIR/ddlrun.yaml");
+  if (script.dialect == Dialect::none)
+    throw Error(ErrorKind::request, {"this file has no #PBS and no #SBATCH line", script.file,
+                                     "ddlrun convert job.sh, with a script for PBS or Slurm"});
+  return JobFileWriter(script, site, unwrap).write();
+}
+
+}  // namespace ddlrun::job_scripts

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Anyone's job script -> the settings of a ddlrun.yaml. What a job file cannot express is reported, never
+// dropped silently.
+#pragma once
+
+#include "base/os/system.hpp"
+#include "schedulers/job/job_settings.hpp"
+#include "schedulers/scripts/job_script.hpp"
+#include "schedulers/scripts/request.hpp"
+#include "templates/site_profile.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ddlrun::job_scripts {
+
+struct JobFile {
+  schedulers::JobSettings settings;
+  std::vector<Unsupported> unsupported;  // in the order of the lines
+};
+
+// The program that a launcher's command starts, without the launcher and its options; nothing for a command
+// that is no launcher.
+using UnwrapLauncher = std::function<std::optional<Command>(const Command&)>;
+
+// Error{request} for a script without directives, or one that ddlrun submit wrote.
+JobFile convert_to_job_file(const JobScript& script, const templates::SiteProfile* site,
+                            const UnwrapLauncher& unwrap);
+
+}  // namespace ddlrun::job_scripts
