@@ -105,13 +105,13 @@ run env PATH="$work/bin:$PATH" "$DDLRUN" wait "$first"
 [ "$status" -eq 4 ] || fail "status $status of the first job alone, not 4: $(cat err)"
 env PATH="$work/bin:$PATH" "$DDLRUN" status "$first" > table
 grep -q '^JOB  *STATE  *EXIT  *NAME  *QUEUE  *HOSTS  *TIME$' table || fail "the header of status: $(cat table)"
-grep -q '^0.minsky1  *failed  *4  *ddlrun  *normal  *minsky1 +3  *0:02' table || fail "queue, hosts, time: $(cat table)"
+grep -q '^0.minsky1  *failed  *4  *true  *normal  *minsky1 +3  *0:02' table || fail "queue, hosts, time: $(cat table)"
 
 # A number without its server; the job that no scheduler answers for any more, beside one that is fine.
 env PATH="$work/bin:$PATH" "$DDLRUN" status "${first%%.*}" > table 2> err || fail "the short id: $(cat err)"
 grep -q "^$first " table || fail "the short id: $(cat table)"
-run env PATH="$work/bin:$PATH" "$DDLRUN" submit --pbs --detach --cores-per-node 8 --runner none --doctor off --walltime 5m 1x1x1 -- true
 printf '#!/bin/sh\necho Unknown option: x >&2\nexit 2\n' > bin/qstat
+run env PATH="$work/bin:$PATH" "$DDLRUN" submit --pbs --detach --cores-per-node 8 --runner none --doctor off --walltime 5m 1x1x1 -- true
 run env PATH="$work/bin:$PATH" "$DDLRUN" status
 [ "$status" -eq 0 ] || fail "status $status where one of two schedulers is silent"
 grep -q 'warning: pbs: .*Unknown option' err || fail "the silence is not reported: $(cat err)"
