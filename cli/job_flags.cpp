@@ -19,6 +19,10 @@ void add_job_options(CLI::App& app, JobOptions& options) {
   app.add_flag("--pbs", options.pbs, "submit to OpenPBS or PBS Pro");
   app.add_flag("--torque", options.torque, "submit to Torque");
   app.add_flag("--local", options.local, "run the job on this host, without a scheduler");
+  add_job_settings(app, options);
+}
+
+void add_job_settings(CLI::App& app, JobOptions& options) {
   for (const schedulers::JobKey& key : schedulers::job_keys()) {
     if (key.value.empty()) continue;
     const std::string name = flag_of_key(key.name);

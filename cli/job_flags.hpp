@@ -13,5 +13,7 @@ namespace ddlrun::cli {
 // Declares DIMS, HOSTS, --job, --slurm ... and a flag for each of schedulers::job_keys(). `options` must
 // outlive `app`.
 void add_job_options(CLI::App& app, schedulers::JobOptions& options);
+// An option for each key of a ddlrun.yaml.
+void add_job_settings(CLI::App& app, schedulers::JobOptions& options);
 
 }  // namespace ddlrun::cli

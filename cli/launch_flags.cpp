@@ -74,6 +74,7 @@ void add_output_options(CLI::App& app, LaunchFlags& flags) {
   OptionGroup(app, "Output and records")
       .flag("--dry-run", flags.dry_run, "print the plan and the command as a script; run and write nothing")
       .option("--run-dir", flags.run_dir, "DIR", "keep rankfile, command, plan and result in DIR")
+      .flag("--no-history", flags.no_history, "do not list this run in `ddlrun history`; needs --run-dir")
       .option("--rank-output", flags.rank_output, "MODE",
               "screen (default); prefix: the rank before each line; files: RUN/out/rank-0007.out and .err")
       .flag("--tee", flags.tee, "write each rank's output to files and show it")

@@ -197,4 +197,14 @@ std::string render_bytes(std::uint64_t bytes) {
   return fmt::format("{:.1f} {}", static_cast<double>(bytes) / static_cast<double>(divisor), units[unit]);
 }
 
+std::optional<std::int64_t> parse_age(std::string_view text) {
+  constexpr std::pair<char, std::int64_t> units[] = {{'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 604800}};
+  constexpr std::uint64_t longest = 1'000'000;
+  if (text.empty()) return std::nullopt;
+  const auto number = parse_unsigned(text.substr(0, text.size() - 1), longest);
+  for (const auto& [letter, seconds] : units)
+    if (number && letter == text.back()) return static_cast<std::int64_t>(*number) * seconds;
+  return std::nullopt;
+}
+
 }  // namespace ddlrun

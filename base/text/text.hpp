@@ -14,6 +14,9 @@ namespace ddlrun {
 // A whole non-empty run of ASCII digits without sign, blank or base prefix; nothing if it exceeds `max`.
 std::optional<std::uint64_t> parse_unsigned(std::string_view text, std::uint64_t max = UINT64_MAX);
 
+// Seconds of "30m", "12h", "90d", "2w"; nothing for any other form.
+std::optional<std::int64_t> parse_age(std::string_view text);
+
 // A whole text that is a finite number: "0.5", "-1e-3"; no sign "+", no blanks.
 std::optional<double> parse_number(std::string_view text);
 

@@ -16,6 +16,7 @@ Subcommand bench_command();
 Subcommand doctor_command();
 Subcommand diagnose_command();
 Subcommand submit_command();
+Subcommand resubmit_command();
 Subcommand status_command();
 Subcommand logs_command();
 Subcommand wait_command();

@@ -5,6 +5,7 @@
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/launch_flags.hpp"
+#include "launch/history/launch_record.hpp"
 #include "launch/history/machine_diff.hpp"
 #include "launch/history/run_store.hpp"
 #include "launch/plan/job_framework.hpp"
@@ -95,7 +96,26 @@ void add_exports(LaunchFlags& flags, const std::vector<std::string>& typed) {
   }
 }
 
+// Its hosts were those of a job that is over.
+void check_not_in_job(const System& system, const RunRecord& run, const std::string& directory) {
+  const bool in_job = !find_job_id(system.environment).empty();
+  if (run.job.empty() || in_job || run.host == system.environment.host_name) return;
+  throw Error(ErrorKind::request,
+              {fmt::format("that run belongs to job {}, whose hosts are given back", printable(run.job, 80)),
+               directory, "ddlrun resubmit " + quote_shell(run.job) + "; or replay inside a new allocation"});
+}
+
+// The job counted its starts for the program; a replay is a first start.
+std::vector<std::string> exports_for_job(const System& system, const RunRecord& run,
+                                         std::vector<std::string> exports) {
+  const std::string count = "DDLRUN_RESTART_COUNT";
+  if (!run.job.empty() && system.environment.get(count).empty())
+    exports.insert(exports.begin(), count + "=0");
+  return exports;
+}
+
 void check_can_replay(const System& system, const RunRecord& run, const std::string& directory) {
+  check_not_in_job(system, run, directory);
   if (!run.typed) {
     throw Error(ErrorKind::request,
                 {"this run has no recorded command line: another command or an older ddlrun started it",
@@ -139,7 +159,7 @@ int run_replay(System& system, const ReplayOptions& wanted) {
   check_can_replay(system, run, directory);
   LaunchFlags flags = parse_typed(run, directory);
   add_program_words(flags, wanted.more);
-  add_exports(flags, wanted.exports);
+  add_exports(flags, exports_for_job(system, run, wanted.exports));
   flags.dry_run = wanted.dry_run;
   LaunchSpec spec = resolve_launch_spec(system, flags);
   if (!run.dims.empty()) spec = with_dims(std::move(spec), topology::parse_dims(run.dims));

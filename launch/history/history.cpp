@@ -2,23 +2,41 @@
 #include "launch/history/history.hpp"
 
 #include "base/text/host_list.hpp"
+#include "base/text/interpreter.hpp"
 #include "base/text/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 namespace ddlrun::launch {
 
 namespace {
 
-using Columns = std::array<std::string, 8>;
+using Columns = std::array<std::string, 9>;
+constexpr std::size_t time_column = 2, job_column = 3;
 
 std::string failure_text(const RunFailure& failure) {
   const std::string how = failure.signal != 0 ? fmt::format("signal {}", failure.signal)
                                               : fmt::format("status {}", failure.exit_status);
   return fmt::format("rank {} on {}: {}", failure.rank, printable(failure.host, 60), how);
+}
+
+// What is known of the first failure; "" for a run that went well or still runs.
+std::string first_failure_of(const RunRecord& run, RunState state) {
+  if (run.watched && run.watched->first_failure) return failure_text(*run.watched->first_failure);
+  if (!run.end) return state == RunState::unseen ? "ddlrun was killed, or the host went down" : "";
+  if (run.end->exit_status == 0) return {};
+  if (run.watched && !run.watched->lost_hosts.empty())
+    return fmt::format("host {} was lost", printable(run.watched->lost_hosts.front(), 60));
+  const std::string_view cause = trim(std::string_view(run.diagnosis).substr(0, run.diagnosis.find('\n')));
+  if (!cause.empty()) return printable(cause, 120);
+  return fmt::format("{} ended with {}; no rank reported an end",
+                     run.launcher.empty() ? "the launcher" : run.launcher,
+                     run.end->signal != 0 ? fmt::format("signal {}", run.end->signal)
+                                          : fmt::format("status {}", run.end->exit_status));
 }
 
 // "2026-11-21 03:19" of "2026-11-21T03:19:14Z".
@@ -34,14 +52,22 @@ Columns columns_of(const HistoryRow& row) {
   return {printable(row.id, 40),
           short_time(row.start),
           row.seconds ? render_duration(*row.seconds) : "-",
+          or_dash(printable(row.job, 30)),
           or_dash(printable(row.dims, 20)),
           or_dash(printable(row.hosts, 30)),
           status_words(row),
-          or_dash(printable(row.program, 40)),
+          or_dash(printable(row.title, 40)),
           last};
 }
 
 }  // namespace
+
+std::string program_title(std::vector<std::string> program) {
+  if (program.empty()) return {};
+  const auto script = find_script(program);
+  for (const std::size_t at : {std::size_t{0}, script.value_or(0)}) program[at] = base_name(program[at]);
+  return render_shell(program);
+}
 
 std::string render_duration(std::int64_t seconds) {
   seconds = std::max<std::int64_t>(seconds, 0);
@@ -63,9 +89,10 @@ HistoryRow history_row(const RunRecord& run, const std::string& directory, RunSt
       run.dims.empty() ? fmt::format("{} rank{}", run.rank_count, run.rank_count == 1 ? "" : "s") : run.dims;
   row.hosts = state == RunState::elsewhere && run.hosts.empty() ? run.host : fold_host_list(run.hosts);
   row.program = render_shell(run.program);
+  row.title = program_title(run.program);
+  row.job = run.job;
   if (run.end) row.exit_status = run.end->exit_status;
-  if (run.watched && run.watched->first_failure)
-    row.first_failure = failure_text(*run.watched->first_failure);
+  row.first_failure = first_failure_of(run, state);
   row.replay_of = run.replay_of;
   row.result = run.result;
   return row;
@@ -92,17 +119,20 @@ std::string status_words(const HistoryRow& row) {
 
 std::string render_history_table(const std::vector<HistoryRow>& rows) {
   std::vector<Columns> table{
-      {"RUN", "STARTED (UTC)", "TIME", "RANKS", "HOSTS", "RESULT", "PROGRAM", "FIRST FAILURE"}};
+      {"RUN", "STARTED (UTC)", "TIME", "JOB", "RANKS", "HOSTS", "RESULT", "PROGRAM", "FIRST FAILURE"}};
   for (const HistoryRow& row : rows) table.push_back(columns_of(row));
-  std::array<std::size_t, 8> width{};
+  const bool has_jobs = std::ranges::any_of(rows, [](const HistoryRow& row) { return !row.job.empty(); });
+  std::array<std::size_t, std::tuple_size_v<Columns>> width{};
   for (const Columns& columns : table)
     for (std::size_t i = 0; i < width.size(); ++i) width[i] = std::max(width[i], columns[i].size());
   std::string text;
   for (const Columns& columns : table) {
     std::string line;
-    for (std::size_t i = 0; i < width.size(); ++i)
-      line += i == 2 ? fmt::format("{:>{}}  ", columns[i], width[i])
-                     : fmt::format("{:<{}}  ", columns[i], width[i]);
+    for (std::size_t i = 0; i < width.size(); ++i) {
+      if (i == job_column && !has_jobs) continue;
+      line += i == time_column ? fmt::format("{:>{}}  ", columns[i], width[i])
+                               : fmt::format("{:<{}}  ", columns[i], width[i]);
+    }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }

@@ -31,6 +31,7 @@ std::string render_history_json(const std::vector<HistoryRow>& rows) {
          {"program", text_or_nothing(row.program)},
          {"exit_status", row.state == RunState::ended ? HistoryJson(row.exit_status) : HistoryJson()},
          {"first_failure", text_or_nothing(row.first_failure)},
+         {"job", text_or_nothing(row.job)},
          {"replay_of", text_or_nothing(row.replay_of)},
          {"result", text_or_nothing(row.result)},
          {"problem", text_or_nothing(row.problem)}});

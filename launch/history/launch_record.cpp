@@ -23,6 +23,13 @@ const char* verdict_name(PlaceVerdict verdict) {
 
 }  // namespace
 
+std::string find_job_id(const Environment& environment) {
+  for (const char* name : {"DDLRUN_JOB_ID", "SLURM_JOB_ID", "PBS_JOBID"}) {
+    if (const std::string id = environment.get(name); !id.empty()) return id;
+  }
+  return {};
+}
+
 std::string read_if_there(System& system, const std::string& path) {
   const auto part = system.files.read_from(path, 0, 0);
   return part ? std::string(trim(system.files.read(path, 1 << 16))) : std::string();
@@ -74,6 +81,7 @@ RunRecord make_run_record(System& system, const LaunchSpec& spec, const LaunchPl
   record.replay_of = spec.origin.replay_of;
   record.restart_of = spec.restart.restart_of;
   record.restarts = spec.restart.number;
+  record.job = find_job_id(system.environment);
   record.output = render_output(spec.output);
   record.hosts = job.hosts;
   record.machine_of_host = job.machines.machine_of_host;

@@ -54,7 +54,7 @@ std::string badge(const ReportInput& input) {
 std::string render_head(const ReportInput& input) {
   const RunRecord& run = input.run;
   std::string text =
-      fmt::format("<h1>{}</h1>\n<p>{}", escape_html(render_shell(run.program), 300), badge(input));
+      fmt::format("<h1>{}</h1>\n<p>{}", escape_html(program_title(run.program), 300), badge(input));
   if (!run.dims.empty()) text += fmt::format(" &nbsp; {}", escape_html(run.dims, 40));
   text += fmt::format(" &nbsp; {} rank{} on {} host{}", run.rank_count, run.rank_count == 1 ? "" : "s",
                       run.hosts.size(), run.hosts.size() == 1 ? "" : "s");
@@ -69,7 +69,7 @@ std::string render_report_html(const ReportInput& input) {
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n",
-      escape_html("run " + input.run.id, 120), style);
+      escape_html(program_title(input.run.program) + ", run " + input.run.id, 160), style);
   html += render_head(input);
   html += render_result_section(input);
   html += render_facts_section(input);

@@ -49,4 +49,11 @@ std::optional<std::int64_t> parse_run_time(std::string_view text) {
          number(14, 2) * 60 + number(17, 2);
 }
 
+std::optional<std::int64_t> parse_name_time(std::string_view name) {
+  if (name.size() < 15 || name[8] != '-') return std::nullopt;
+  const auto part = [&](std::size_t at, std::size_t length) { return name.substr(at, length); };
+  return parse_run_time(fmt::format("{}-{}-{}T{}:{}:{}Z", part(0, 4), part(4, 2), part(6, 2), part(9, 2),
+                                    part(11, 2), part(13, 2)));
+}
+
 }  // namespace ddlrun::launch

@@ -91,6 +91,7 @@ struct RunRecord {
   std::string replay_of;                       // the id of the run whose plan this is, or ""
   std::string restart_of;                      // the id of the run that failed before this start, or ""
   unsigned restarts = 0;                       // starts before this one
+  std::string job;                             // the scheduler's job in which it ran, or ""
   std::string result;                          // the file that rank 0 wrote as its result, or ""
   std::string output;                          // as --rank-output says, and " tee"
   std::string network;                         // which, and why; "" where nothing was chosen
@@ -115,6 +116,8 @@ RunRecord parse_run_json(std::string_view text, const std::string& where, bool w
 // "2026-11-21T03:19:14Z"; the form that sorts, "20261121-031914", names directories.
 std::string render_time(std::chrono::system_clock::time_point time);
 std::string render_time_for_names(std::chrono::system_clock::time_point time);
+// Seconds since 1970 of a name that begins with "20261121-031914"; nothing for any other form.
+std::optional<std::int64_t> parse_name_time(std::string_view name);
 
 // Seconds since 1970 of "2026-11-21T03:19:14Z"; nothing for any other form.
 std::optional<std::int64_t> parse_run_time(std::string_view text);

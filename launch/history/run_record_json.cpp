@@ -186,6 +186,7 @@ RunRecord record_of(const Json& json) {
   take(json, "replay_of", record.replay_of);
   take(json, "restart_of", record.restart_of);
   take(json, "restarts", record.restarts);
+  take(json, "job", record.job);
   take(json, "result", record.result);
   take(json, "output", record.output);
   take(json, "network", record.network);
@@ -240,6 +241,7 @@ std::string render_run_json(const RunRecord& record) {
       {"replay_of", text_or_null(record.replay_of)},
       {"restart_of", text_or_null(record.restart_of)},
       {"restarts", record.restarts},
+      {"job", text_or_null(record.job)},
       {"result", text_or_null(record.result)},
       {"output", record.output},
       {"network", text_or_null(record.network)},

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 namespace ddlrun::launch {
 
@@ -17,10 +19,29 @@ namespace {
 
 constexpr unsigned most_starts = 1001;  // --max-restarts takes 1000
 
-// The second in which a run's directory was named, by the directory's own name.
-std::string_view second_of(const std::string& directory) {
-  return std::string_view(directory).substr(
-      0, directory.rfind('/') + 1 + std::string_view("20261121-031914").size());
+constexpr std::string_view link_name = "/directory";  // holds the path of a run that is elsewhere
+constexpr std::uint64_t most_path_bytes = 8192;
+constexpr std::int64_t longest_run_seconds = 30 * 86400;  // on a host that this one cannot look at
+
+std::string list_directory_of(System& system) {
+  return find_state_directory(system.environment, "the list of runs", "export HOME=/home/you") + "/runs";
+}
+
+// The second in which a run's directory was named, by its id.
+std::string_view second_of(const std::string& id) {
+  return std::string_view(id).substr(0, std::string_view("20261121-031914").size());
+}
+
+// "" where the entry's run is gone.
+std::string resolve_entry(System& system, const std::string& entry) {
+  const std::string link = entry + std::string(link_name);
+  if (!system.files.exists(link)) return entry;
+  try {
+    const std::string directory(trim(system.files.read(link, most_path_bytes)));
+    return system.files.exists(directory + "/run.json") ? directory : std::string();
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 // When the run began; 0 if unknown.
@@ -33,18 +54,65 @@ std::int64_t read_start(System& system, const std::string& directory) {
 }
 
 // Those of one second by their records: the names say no more.
-void order_within_seconds(System& system, std::vector<std::string>& directories) {
-  for (auto begin = directories.begin(); begin != directories.end();) {
-    const auto end = std::find_if(begin, directories.end(), [&](const std::string& directory) {
-      return second_of(directory) != second_of(*begin);
-    });
+void order_within_seconds(System& system, std::vector<ListedRun>& runs) {
+  for (auto begin = runs.begin(); begin != runs.end();) {
+    const auto end = std::find_if(
+        begin, runs.end(), [&](const ListedRun& run) { return second_of(run.id) != second_of(begin->id); });
     if (end - begin > 1) {
-      std::vector<std::pair<std::int64_t, std::string>> known;
-      for (auto at = begin; at != end; ++at) known.emplace_back(read_start(system, *at), *at);
-      std::sort(known.rbegin(), known.rend());
+      std::vector<std::pair<std::int64_t, ListedRun>> known;
+      for (auto at = begin; at != end; ++at) known.emplace_back(read_start(system, at->directory), *at);
+      std::sort(known.begin(), known.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.first, a.second.id) > std::tie(b.first, b.second.id);
+      });
       std::transform(known.begin(), known.end(), begin, [](const auto& entry) { return entry.second; });
     }
     begin = end;
+  }
+}
+
+std::vector<std::string> list_entries(System& system, const std::string& base) {
+  std::vector<std::string> names;
+  if (system.kernel == nullptr) return names;
+  for (const std::string& name : system.kernel->list_directory(base)) {
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  std::sort(names.rbegin(), names.rend());  // names begin with the time
+  return names;
+}
+
+// With all that is in it; links are removed, not followed.
+void remove_tree(System& system, const std::string& path) {
+  const auto info = system.kernel->file_info(path, false);
+  if (info && info->kind == FileInfo::Kind::directory) {
+    for (const std::string& name : system.kernel->list_directory(path)) {
+      if (name != "." && name != "..") remove_tree(system, path + "/" + name);
+    }
+  }
+  system.files.remove(path);
+}
+
+// Whether the run began before `before` and does not run any more.
+bool may_be_pruned(System& system, const std::string& id, const std::string& directory, std::int64_t before) {
+  const auto named = parse_name_time(id);
+  if (!named || *named >= before) return false;
+  if (directory.empty() || !system.files.exists(directory + "/run.json")) return true;
+  try {
+    const RunState state = find_run_state(system, read_run(system, directory, false));
+    if (state == RunState::elsewhere) return *named < before - longest_run_seconds;
+    return state != RunState::running;
+  } catch (const Error&) {
+    return true;  // damaged
+  }
+}
+
+// `word`: a job's id, or its number alone: "4711" of 4711.pbs01.
+bool is_run_of_job(System& system, const std::string& directory, const std::string& word) {
+  try {
+    const std::string job = read_run(system, directory, false).job;
+    const auto number = [](std::string_view id) { return id.substr(0, id.find_first_of(".-")); };
+    return !job.empty() && (job == word || number(job) == word || job == number(word));
+  } catch (const Error&) {
+    return false;
   }
 }
 
@@ -54,36 +122,61 @@ void order_within_seconds(System& system, std::vector<std::string>& directories)
 
 }  // namespace
 
-std::vector<std::string> list_run_directories(System& system) {
-  const std::string base =
-      find_state_directory(system.environment, "the list of runs", "export HOME=/home/you") + "/runs";
-  std::vector<std::string> directories;
-  if (system.kernel == nullptr) return directories;
-  for (const std::string& name : system.kernel->list_directory(base)) {
-    if (name != "." && name != "..") directories.push_back(base + "/" + name);
+std::vector<ListedRun> list_runs(System& system) {
+  const std::string base = list_directory_of(system);
+  std::vector<ListedRun> runs;
+  for (const std::string& name : list_entries(system, base)) {
+    std::string directory = resolve_entry(system, base + "/" + name);
+    if (!directory.empty()) runs.push_back({name, std::move(directory)});
   }
-  std::sort(directories.rbegin(), directories.rend());  // names begin with the time
-  order_within_seconds(system, directories);
-  return directories;
+  order_within_seconds(system, runs);
+  return runs;
+}
+
+void add_to_list(System& system, const std::string& directory) {
+  try {
+    const std::string base = list_directory_of(system);
+    system.files.make_directories(base);
+    const std::string entry =
+        system.files.make_directory(base + "/" + render_time_for_names(system.clock.now()) + "-");
+    system.files.write(entry + std::string(link_name), system.environment.absolute(directory) + "\n");
+  } catch (const Error&) {
+    return;
+  }
+}
+
+std::size_t prune_runs(System& system, std::int64_t before) {
+  const std::string base = list_directory_of(system);
+  std::size_t removed = 0;
+  for (const std::string& name : list_entries(system, base)) {
+    const std::string entry = base + "/" + name;
+    if (!may_be_pruned(system, name, resolve_entry(system, entry), before)) continue;
+    remove_tree(system, entry);
+    ++removed;
+  }
+  return removed;
 }
 
 std::string find_run_directory(System& system, const std::string& word) {
   if (system.files.exists(word + "/run.json")) return word;
   if (word.find('/') != std::string::npos) refuse_run(word, "there is no run in this directory: no run.json");
-  const std::vector<std::string> directories = list_run_directories(system);
-  if (directories.empty()) refuse_run(word, "there are no runs yet");
-  if (word == "last") return directories.front();
-  std::vector<std::string> found;
-  for (const std::string& directory : directories) {
-    const std::string_view name = base_name(directory);
-    if (name == word) return directory;
-    if (name.starts_with(word)) found.push_back(directory);
+  const std::vector<ListedRun> runs = list_runs(system);
+  if (runs.empty()) refuse_run(word, "there are no runs yet");
+  if (word == "last") return runs.front().directory;
+  std::vector<ListedRun> found;
+  for (const ListedRun& run : runs) {
+    if (run.id == word) return run.directory;
+    if (run.id.starts_with(word)) found.push_back(run);
   }
-  if (found.empty()) refuse_run(word, "no run has an ID that begins with this");
-  if (found.size() == 1) return found.front();
+  if (found.empty()) {
+    for (const ListedRun& run : runs)
+      if (is_run_of_job(system, run.directory, word)) return run.directory;
+    refuse_run(word, "no run has an ID that begins with this, and no run belongs to such a job");
+  }
+  if (found.size() == 1) return found.front().directory;
   const std::string more = found.size() > 2 ? fmt::format(" and {} more", found.size() - 2) : "";
   refuse_run(word, fmt::format("{} runs have an ID that begins with this: {}, {}{}", found.size(),
-                               base_name(found[0]), base_name(found[1]), more));
+                               found[0].id, found[1].id, more));
 }
 
 std::string find_original_run(System& system, const std::string& directory) {

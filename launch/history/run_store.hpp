@@ -6,16 +6,31 @@
 #include "launch/history/history.hpp"
 #include "launch/history/run_record.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace ddlrun::launch {
 
-// The directories in the state directory, by their start, newest first. Error{request} where there is no
-// state directory.
-std::vector<std::string> list_run_directories(System& system);
+struct ListedRun {
+  std::string id;         // in the list: DATE-TIME-XXXXXX
+  std::string directory;  // of the run: in the state directory, or elsewhere (--run-dir, a job's)
+};
 
-// The run's directory. Error{request} where none is meant, or several are.
+// By their start, newest first. Error{request} where there is no state directory.
+std::vector<ListedRun> list_runs(System& system);
+
+// Puts a run whose directory is elsewhere into the list. A list that cannot be written is no error: the run
+// itself is complete.
+void add_to_list(System& system, const std::string& directory);
+
+// Removes runs that began before `before` (seconds since 1970) from the list, with their directories where
+// those are in the state directory; running ones stay. Returns how many.
+std::size_t prune_runs(System& system, std::int64_t before);
+
+// The run's directory; `word` may also be the id of the job that started it. Error{request} where none is
+// meant, or several are.
 std::string find_run_directory(System& system, const std::string& word);
 
 // The directory of the first start where this one came after a bad end, else itself. Error{request} where it

@@ -61,6 +61,7 @@ struct LaunchFlags {
   std::string rank_output = "screen";
   bool tee = false;
   bool dry_run = false;
+  bool no_history = false;
   bool verify = false;
   bool no_verify = false;
   bool strict = false;

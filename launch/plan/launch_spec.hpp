@@ -116,6 +116,7 @@ struct LaunchSpec {
   std::string program_list;          // path of a list of programs; or ""
   std::string run_dir;
   bool dry_run = false;
+  bool in_history = true;      // a run with a run_dir of the user's is added to the list of runs
   std::optional<bool> verify;  // nothing: for the trainer only
   bool strict = false;
 };

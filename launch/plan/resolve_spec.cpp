@@ -196,6 +196,12 @@ LaunchSpec resolve_launch_spec(System& system, const LaunchFlags& flags) {
   spec.program = flags.program;
   spec.program_list = flags.program_list;
   spec.run_dir = flags.run_dir;
+  spec.in_history = !flags.no_history;
+  if (flags.no_history && flags.run_dir.empty())
+    throw Error(ErrorKind::usage,
+                {"--no-history keeps a run with --run-dir out of the list; without --run-dir "
+                 "its files are in the list's own directory",
+                 "--no-history", "--no-history --run-dir DIR"});
   spec.dry_run = flags.dry_run;
   spec.verify = resolve_verify(flags);
   spec.strict = flags.strict;

@@ -5,6 +5,7 @@
 #include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
 #include "launch/history/launch_record.hpp"
+#include "launch/history/run_store.hpp"
 #include "launch/launchers/dry_run.hpp"
 #include "launch/launchers/launch_command.hpp"
 #include "launch/plan/find_program.hpp"
@@ -80,6 +81,7 @@ AttemptResult run_attempt(System& system, const LaunchSpec& spec) {
   LaunchCommand command = make_launch_command(system, spec, plan, result.run_dir, false);
   print_start(system, plan, result.run_dir);
   RunRecord record = make_run_record(system, spec, plan, result.run_dir);
+  if (!spec.run_dir.empty() && spec.in_history) add_to_list(system, result.run_dir);
   result.end = run_launch(system, {spec, plan, std::move(command), std::move(record), result.run_dir});
   return result;
 }

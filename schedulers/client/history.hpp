@@ -38,6 +38,8 @@ class JobHistory {
   virtual bool update(const JobStatus& status, std::int64_t now) = 0;
   // What was found out about the end of the newest job with this id, after it had ended.
   virtual void note_end(const JobId& id, const std::string& cause, std::optional<int> exit_status) = 0;
+  // Removes those that were submitted before `time` and are over; the others 30 days later. How many.
+  virtual std::size_t forget_before(std::int64_t time) = 0;
   virtual std::vector<JobEntry> recent(std::size_t most) = 0;  // the newest first
   // The newest with this id, as schedulers count anew now and then.
   virtual std::optional<JobEntry> find(const JobId& id) = 0;

@@ -204,6 +204,17 @@ class SqliteHistory : public JobHistory {
     return entries;
   }
 
+  std::size_t forget_before(std::int64_t time) override {
+    constexpr std::int64_t unseen_end = 30 * 86400;
+    Statement change(
+        database_, path_,
+        "DELETE FROM jobs WHERE (submitted_at < ?1 AND ended_at IS NOT NULL) OR submitted_at < ?2");
+    change.bind(time);
+    change.bind(time - unseen_end);
+    change.step();
+    return static_cast<std::size_t>(sqlite3_changes(database_));
+  }
+
   std::vector<JobEntry> recent(std::size_t most) override {
     Statement query(database_, path_, (std::string(kColumns) + "ORDER BY row DESC LIMIT ?").c_str());
     query.bind(static_cast<std::int64_t>(most));

@@ -129,4 +129,11 @@ std::vector<std::pair<JobRef, JobStatus>> remembered_jobs(System& system, std::s
   return jobs;
 }
 
+std::size_t forget_jobs(System& system, std::int64_t age) {
+  std::size_t forgotten = 0;
+  with_history(system, false,
+               [&](JobHistory& history) { forgotten = history.forget_before(seconds_now(system) - age); });
+  return forgotten;
+}
+
 }  // namespace ddlrun::schedulers

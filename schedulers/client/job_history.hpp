@@ -7,6 +7,8 @@
 #include "base/os/system.hpp"
 #include "schedulers/client/job_ref.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +24,9 @@ void remember_cause(System& system, const JobRef& job, const std::string& cause,
 std::vector<JobRef> remembered_by_number(System& system, const std::string& number, const std::string& task);
 std::optional<JobRef> remembered_job(System& system, const JobId& id,
                                      const std::string& task = "");  // of an array
+// Forgets jobs that were submitted more than `age` seconds ago and are over; those whose end was never seen
+// 30 days later. Their files stay. Returns how many.
+std::size_t forget_jobs(System& system, std::int64_t age);
 // Newest first, each with its last known state.
 std::vector<std::pair<JobRef, JobStatus>> remembered_jobs(System& system, std::size_t most);
 

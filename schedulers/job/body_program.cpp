@@ -35,7 +35,7 @@ std::string per_host(const JobSpec& job) {
                                 ? " " + shell_word(join(job.hosts, ","))
                                 : "";
   return fmt::format(
-      "\"$ddl_binary\" launch {}{} --map-by packages --no-verify --no-monitor --run-dir "
+      "\"$ddl_binary\" launch {}{} --map-by packages --no-verify --no-monitor --no-history --run-dir "
       "\"$ddl_run_dir.data\" -- ",
       topology::render_dims(one_each), hosts);
 }

@@ -123,4 +123,43 @@ for run in "$first" ../kept; do
   hint=$(sed -n 's/^  try: //p' "$work/err")
   expect 0 "run $first once more" env PATH="$(dirname "$DDLRUN"):$PATH" bash -c "$hint --dry-run"
 done
+# --- runs in a directory of their own and runs of jobs are listed; a job's id finds its run
+expect 0 '' "$DDLRUN" launch 1 --run-dir own -- sh -c 'echo own'
+expect 0 '' "$DDLRUN" history --limit 1 --json
+same "history: --run-dir" "$PWD/own" "$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["runs"][0]["directory"])' "$work/out")"
+expect 0 '' "$DDLRUN" launch 1 --run-dir unlisted --no-history -- true
+expect_refusal 2 'without --run-dir' "$DDLRUN" launch 1 --no-history -- true
+expect 3 '' "$DDLRUN" submit --local --doctor off 1 -- sh -c 'exit 3'
+job=$(head -n 1 "$work/out")
+expect 0 "${job%%-*}" "$DDLRUN" history --limit 1
+has "history: the run of a job" "$work/out" "rank 0 on $(hostname): status 3"
+grep -q unlisted "$work/out" && fail "--no-history is listed"
+expect 0 '' "$DDLRUN" report "$job" -o job.html
+has "report of a job" job.html 'sh -c'
+expect 3 'once more' "$DDLRUN" replay "$job"
+mkdir far
+cp -r "$(find ddlrun-jobs -name 'run.*' -type d)" far/run
+sed -i -e 's/"host": "[^"]*"/"host": "far"/' -e 's/"job": "[^"]*"/"job": "4711"/' far/run/run.json
+expect_refusal 3 'ddlrun resubmit 4711' "$DDLRUN" replay far/run
+
+# --- a run is called by its program's base name; a failure is never without a reason
+printf '#!/bin/sh\nexit 4\n' > long_name.sh
+chmod +x long_name.sh
+expect 4 '' "$DDLRUN" launch 1 --no-monitor --no-diagnose -- "$PWD/long_name.sh" --epochs 3
+expect 0 '' "$DDLRUN" history --limit 1
+has "history: title" "$work/out" " long_name.sh --epochs 3 "
+has "history: reason" "$work/out" "openmpi ended with status 4"
+expect 0 '' "$DDLRUN" report last -o title.html
+has "report: title" title.html '<title>long_name.sh --epochs 3, run '
+
+# --- old runs are removed, those elsewhere only from the list; a running one stays
+expect 0 'removed' "$DDLRUN" history --prune 90d
+cp -r "$runs/$(ls "$runs" | tail -n 1)" "$runs/20200101-000000-old"
+mkdir "$runs/20200101-000001-link"
+echo "$PWD/own" > "$runs/20200101-000001-link/directory"
+count=$(ls "$runs" | wc -l)
+expect_refusal 2 'not an age' "$DDLRUN" history --prune 90
+expect 0 '2 runs removed' "$DDLRUN" history --prune 90d
+same "history --prune" "$((count - 2))" "$(ls "$runs" | wc -l)"
+[[ -s own/run.json ]] || fail "--prune removed a directory of the user"
 finish

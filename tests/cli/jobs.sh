@@ -124,6 +124,32 @@ echo 0 > "$directory/exit_status"
 run env PATH="$work/bin:$PATH" "$DDLRUN" jobs
 grep -q "^$first  *completed  *0 .*$(basename "$directory")" out || fail "its own exit status is not believed: $(cat out)"
 
+run "$DDLRUN" submit --local --name kept --runner none --doctor off --walltime 5m 1x1x1 -- sh -c 'echo kept; exit 5'
+kept=$(head -n 1 out)
+# The same job again, with a change; the newest; a job whose directory is gone.
+resubmit=("$DDLRUN" resubmit)
+expect 0 '' "${resubmit[@]}" "$kept" --dry-run
+same_lines=$(grep -v "$work" out | md5sum)
+expect 0 '' "$DDLRUN" submit --job "$(find ddlrun-jobs -path '*kept-*' -name ddlrun.yaml)" --dry-run
+[ "$(grep -v "$work" out | md5sum)" = "$same_lines" ] || fail "resubmit changes the job"
+expect 5 '' "${resubmit[@]}" "$kept"
+expect 0 '' "${resubmit[@]}" last -- sh -c 'echo changed'
+grep -qx changed out || fail "another program is not taken: $(cat out)"
+expect_refusal 3 'no longer exist' "${resubmit[@]}" 4799
+expect_refusal 2 'which job' "${resubmit[@]}"
+
+# At most 20 rows; old jobs are forgotten, their files stay.
+expect 0 'older jobs are not shown' "$DDLRUN" jobs --limit 2
+[ "$(wc -l < out)" -eq 3 ] || fail "--limit 2 shows $(wc -l < out) lines"
+directories=$(find ddlrun-jobs -name job.sh | wc -l)
+expect_refusal 2 'not an age' "$DDLRUN" jobs --prune soon
+expect 0 '0 jobs removed' "$DDLRUN" jobs --prune 90d
+sleep 1.1
+expect 0 'their directories stay' "$DDLRUN" jobs --prune 0m
+[ "$(find ddlrun-jobs -name job.sh | wc -l)" -eq "$directories" ] || fail "--prune removed files"
+expect 0 '' "$DDLRUN" jobs
+grep -q "$kept" out && fail "--prune forgot nothing: $(cat out)"
+
 # A damaged history is reported and not overwritten; submit continues.
 printf 'no database' > state/ddlrun/jobs.sqlite
 begin true

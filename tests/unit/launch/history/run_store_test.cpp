@@ -51,16 +51,19 @@ TEST_SUITE_BEGIN("launch/history/run_store");
 
 TEST_CASE("runs are listed newest first; those of one second by their own times") {
   Runs runs;
-  CHECK(list_run_directories(runs.system).empty());
+  CHECK(list_runs(runs.system).empty());
   runs.add("20261121-031914-b", 2'000'000);
   runs.add("20261121-031914-c", 1'000'000);
   runs.add("20261121-031914-a", 3'000'000);
   runs.add("20261122-000000-a");
   runs.add("20251231-235959-z");
-  const auto in = [&](const char* id) { return runs.base + "/" + id; };
-  CHECK(list_run_directories(runs.system) ==
-        std::vector<std::string>{in("20261122-000000-a"), in("20261121-031914-a"), in("20261121-031914-b"),
-                                 in("20261121-031914-c"), in("20251231-235959-z")});
+  std::vector<std::string> ids;
+  for (const ListedRun& run : list_runs(runs.system)) {
+    ids.push_back(run.id);
+    CHECK(run.directory == runs.base + "/" + run.id);
+  }
+  CHECK(ids == std::vector<std::string>{"20261122-000000-a", "20261121-031914-a", "20261121-031914-b",
+                                        "20261121-031914-c", "20251231-235959-z"});
 }
 
 TEST_CASE("a damaged record does not hide the other runs") {
@@ -68,8 +71,8 @@ TEST_CASE("a damaged record does not hide the other runs") {
   runs.add("20261121-031914-a", 1'000'000);
   runs.add("20261121-031914-b", 2'000'000);
   runs.files.files[runs.base + "/20261121-031914-b/run.json"] = "{";
-  CHECK(list_run_directories(runs.system).size() == 2);
-  CHECK(list_run_directories(runs.system).front().ends_with("-a"));
+  CHECK(list_runs(runs.system).size() == 2);
+  CHECK(list_runs(runs.system).front().id.ends_with("-a"));
   CHECK_THROWS_AS(read_run(runs.system, runs.base + "/20261121-031914-b", false), Error);
 }
 
@@ -85,7 +88,7 @@ TEST_CASE("a run by its id, the beginning of one, a directory, last") {
   CHECK(find_run_directory(runs.system, "20261121-031914").ends_with("-abc"));
   CHECK(find_run_directory(runs.system, "20261121-031915")
             .ends_with("/20261121-031915"));  // whole, not a start
-  CHECK(runs.refusal("2027") == "no run has an ID that begins with this");
+  CHECK(runs.refusal("2027") == "no run has an ID that begins with this, and no run belongs to such a job");
   CHECK(runs.refusal("./none") == "there is no run in this directory: no run.json");
   CHECK(runs.refusal("20261121") ==
         "3 runs have an ID that begins with this: 20261121-031915-abd, 20261121-031915 and 1 more");
@@ -131,6 +134,53 @@ TEST_CASE("a run without an end is running only if its very process is there") {
   CHECK(find_run_state(runs.system, run) == RunState::elsewhere);
   run.end = RunEnd{"2026-11-21T03:19:14Z", 0, 0};
   CHECK(find_run_state(runs.system, run) == RunState::ended);
+}
+
+TEST_CASE("a run elsewhere is listed, found by its job, and leaves the list with its directory") {
+  Runs runs;
+  RunRecord record;
+  record.id = "run.4711.pbs01";
+  record.job = "4711.pbs01";
+  const std::string directory = "/work/ddlrun-jobs/train-1/run.4711.pbs01";
+  runs.files.files[directory + "/run.json"] = render_run_json(record);
+  runs.environment.workdir = "/work";
+  runs.clock.time = std::chrono::system_clock::time_point(std::chrono::seconds(1795231154));
+  add_to_list(runs.system, "ddlrun-jobs/train-1/run.4711.pbs01");
+  const std::string id = "20261121-031914-000000";  // make_directory of the fake
+  CHECK(runs.files.files.at(runs.base + "/" + id + "/directory") == directory + "\n");
+  runs.kernel.add_directory(runs.base + "/" + id);
+  REQUIRE(list_runs(runs.system).size() == 1);
+  CHECK(list_runs(runs.system).front().id == id);
+  CHECK(find_run_directory(runs.system, "last") == directory);
+  CHECK(find_run_directory(runs.system, id) == directory);
+  CHECK(find_run_directory(runs.system, "4711.pbs01") == directory);
+  CHECK(find_run_directory(runs.system, "4711") == directory);
+  CHECK(runs.refusal("4712") != "");
+  runs.files.files.erase(directory + "/run.json");
+  CHECK(list_runs(runs.system).empty());
+}
+
+TEST_CASE("pruned runs are old and over") {
+  Runs runs;
+  for (const char* id : {"20261101-000000-old", "20261120-000000-new"}) {
+    RunRecord ended;
+    ended.id = id;
+    ended.end.emplace();
+    runs.kernel.add(runs.base + "/" + id + "/run.json");
+    runs.files.files[runs.base + "/" + id + "/run.json"] = render_run_json(ended);
+  }
+  RunRecord running;  // begun on another host, without an end: it may still run
+  running.id = "20261102-000000-far";
+  running.host = "elsewhere";
+  running.process.pid = 7;
+  runs.kernel.add_directory(runs.base + "/20261102-000000-far");
+  runs.files.files[runs.base + "/20261102-000000-far/run.json"] = render_run_json(running);
+  runs.kernel.add_directory(runs.base + "/notes");
+  const std::int64_t before = 1794528000;  // 2026-11-13
+  CHECK(prune_runs(runs.system, before) == 1);
+  CHECK_FALSE(runs.files.exists(runs.base + "/20261101-000000-old/run.json"));
+  CHECK(runs.files.exists(runs.base + "/20261120-000000-new/run.json"));
+  CHECK(runs.files.exists(runs.base + "/20261102-000000-far/run.json"));
 }
 
 TEST_SUITE_END();

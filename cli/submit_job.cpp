@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "cli/submit_job.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "launch/plan/find_program.hpp"
+#include "launch/plan/nested_program.hpp"
+#include "schedulers/client/job_dependencies.hpp"
+#include "schedulers/client/job_directory.hpp"
+#include "schedulers/client/job_follow.hpp"
+#include "schedulers/client/job_paths.hpp"
+#include "schedulers/client/job_submission.hpp"
+
+#include <fmt/format.h>
+
+namespace ddlrun::cli {
+
+using namespace schedulers;
+
+namespace {
+
+void print_remarks(System& system, const JobRequest& wanted) {
+  if (!wanted.site.title.empty()) system.err("ddlrun: site: " + printable(wanted.site.title) + "\n");
+  for (const std::string& remark : wanted.parsed.remarks) system.err("ddlrun: " + remark + "\n");
+}
+
+void print_left_out(System& system, const schedulers::Scheduler& scheduler) {
+  const auto names = scheduler.overriding_variables(system.environment.variables);
+  if (names.empty()) return;
+  system.err(fmt::format("ddlrun: left out, because they would override the script: {}\n",
+                         printable(join(names, " "), 300)));
+}
+
+int show_submission(System& system, const JobRequest& wanted, const schedulers::Scheduler& scheduler) {
+  const schedulers::JobSpec& job = wanted.parsed.job;
+  const PreparedJob prepared = prepare_job(system, wanted, scheduler, find_job_dir(system, job));
+  system.out(prepared.script);
+  // Where the log goes; a scheduler does not make directories.
+  system.err("ddlrun: to hand the script in by yourself, make its directory first:\n" +
+             render_shell(Command{"mkdir", "-p", prepared.dir.path}) + "\n");
+  system.err("+ " + render_shell(prepared.submit) + "\n");
+  return 0;
+}
+
+// What each rank would find out only after the wait in the queue. The status for it; 0: nothing.
+int check_before_submission(System& system, const JobRequest& wanted, bool dry_run) {
+  const JobSpec& job = wanted.parsed.job;
+  const JobPathReport paths = check_job_paths(system, wanted);
+  for (const std::string& warning : paths.warnings) system.err("ddlrun: warning: " + warning + "\n");
+  for (const Message& error : paths.errors) {
+    if (dry_run)
+      system.err(fmt::format("ddlrun: warning: {}; try: {}\n", error.what, error.hint));
+    else
+      system.err(render_error("ddlrun", error));
+  }
+  if (!paths.errors.empty()) return dry_run ? 0 : exit_code(ErrorKind::request);
+  if (job.runner != Runner::ddlrun || job.container) return 0;
+  launch::check_not_nested(job.program, job.dims.world_size(), job.nodes(),
+                           "ddlrun submit " + topology::render_dims(job.dims));
+  const bool is_here = job.workdir == system.environment.workdir;
+  const bool is_trainer = job.program.empty() || job.program[0].starts_with('-');
+  if (!is_trainer || !launch::has_trainer(system)) return 0;
+  return launch::check_trainer_options(system, launch::choose_program(system, job.program, false),
+                                       job.dims.world_size(), is_here && !dry_run);
+}
+
+}  // namespace
+
+int submit_job(System& system, const JobOptions& options, bool detach) {
+  const JobRequest wanted = load_job_request(system, options);
+  if (!wanted.parsed.errors.empty()) return print_errors(system, wanted);
+  const bool dry_run = options.dry_run;
+  if (const int status = check_before_submission(system, wanted, dry_run); status != 0) return status;
+  const auto scheduler = schedulers::make_scheduler(wanted.parsed.job.scheduler);
+  print_remarks(system, wanted);
+  print_left_out(system, *scheduler);
+  if (dry_run) return show_submission(system, wanted, *scheduler);
+  check_dependencies(system, wanted);
+  const JobRef job = schedulers::submit_job(system, wanted, *scheduler);
+  system.out(job.id + "\n");
+  system.err(fmt::format("ddlrun: handed to {} as job {}; its files are in {}\n", scheduler->name(),
+                         printable(job.id), printable(job.dir, 400)));
+  if (detach) return check_new_job(system, job);
+  return follow_jobs(system, {job}, {});
+}
+
+}  // namespace ddlrun::cli
