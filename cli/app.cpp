@@ -2,6 +2,7 @@
 #include "cli/app.hpp"
 
 #include "base/os/tracing_system.hpp"
+#include "base/text/colour.hpp"
 #include "base/text/error.hpp"
 #include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
@@ -278,6 +279,10 @@ int dispatch(std::vector<std::string> words, System& system) {
 }  // namespace
 
 int run_app(const std::vector<std::string>& arguments, System system) {
+  if (system.environment.wants_colour(system.environment.stderr_is_terminal)) {
+    if (!system.program_err) system.program_err = system.err;
+    system.err = [raw = system.err](std::string_view text) { raw(colour_messages(text)); };
+  }
   const auto err = system.err;
   try {
     return dispatch(arguments, system);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/option_values.hpp"
 
+#include "base/text/colour.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 
@@ -20,6 +21,10 @@ std::int64_t parse_age_option(const std::string& option, const std::string& text
   if (age) return *age;
   throw Error(ErrorKind::usage, {fmt::format("'{}' is not an age", printable(text, 40)), option,
                                  option + " 90d   # m, h, d or w"});
+}
+
+std::string coloured_report(const Environment& environment, std::string text) {
+  return environment.wants_colour(environment.stdout_is_terminal) ? colour_messages(text) : text;
 }
 
 }  // namespace ddlrun::cli

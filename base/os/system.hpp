@@ -173,6 +173,10 @@ struct Environment {
     const auto found = variables.find(name);
     return found == variables.end() ? std::string() : found->second;
   }
+  // Whether colours are wanted on a stream that is `terminal`: https://no-color.org.
+  bool wants_colour(bool terminal) const {
+    return terminal && get("NO_COLOR").empty() && get("TERM") != "dumb";
+  }
   // The path as others find it, from the working directory; "" and "." are that directory.
   std::string absolute(const std::string& path) const {
     if (path.empty() || path == ".") return workdir;

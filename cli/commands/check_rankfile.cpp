@@ -3,6 +3,7 @@
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/machine_flags.hpp"
+#include "cli/option_values.hpp"
 #include "topology/rankfile/rankfile_check_json.hpp"
 #include "topology/rankfile/rankfile_fix.hpp"
 #include "topology/sources/job_machines.hpp"
@@ -132,7 +133,7 @@ int run_check_rankfile(System& system, const CheckRankfileOptions& options) {
     system.out(
         rankfile::render_findings_json(options.file, findings, machine.has_value(), context.mpi_major));
   } else {
-    system.out(render_all(options.file, findings));
+    system.out(coloured_report(system.environment, render_all(options.file, findings)));
     if (findings.empty()) system.err(praise_rankfile(options.file, text, machine.has_value()));
   }
   return rankfile::needs_attention(findings) ? 1 : 0;

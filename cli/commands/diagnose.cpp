@@ -2,6 +2,7 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/option_values.hpp"
 #include "doctor/diagnose/diagnosis_json.hpp"
 #include "doctor/diagnose/log_analysis.hpp"
 #include "doctor/diagnose/sanitize.hpp"
@@ -131,7 +132,7 @@ int run_on_logs(System& system, const DiagnoseOptions& options) {
                  std::string(how_to_log) + "; of a status alone: ddlrun diagnose --status N --from mpirun"});
   }
   system.out(options.json ? diagnose::render_diagnosis_json(diagnosis)
-                          : diagnose::render_diagnosis(diagnosis));
+                          : coloured_report(system.environment, diagnose::render_diagnosis(diagnosis)));
   return diagnose::exit_code(diagnosis);
 }
 

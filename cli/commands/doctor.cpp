@@ -145,7 +145,7 @@ int run_doctor(System& system, const DoctorOptions& options) {
     system.err(fmt::format("ddlrun: remedies written to {}; read it before you run it: bash {}\n",
                            options.fix_script, quote_shell(options.fix_script)));
   }
-  const bool colour = system.environment.stdout_is_terminal && system.environment.get("NO_COLOR").empty();
+  const bool colour = system.environment.wants_colour(system.environment.stdout_is_terminal);
   system.out(options.json ? doctor::render_report_json(examination, checks)
                           : doctor::render_report(examination, checks, {colour, options.all}));
   return status_of_findings(examination, options.strict);

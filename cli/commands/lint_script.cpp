@@ -3,7 +3,9 @@
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/machine_flags.hpp"
+#include "cli/option_values.hpp"
 #include "schedulers/scripts/lint.hpp"
+#include "schedulers/scripts/lint_examples.hpp"
 #include "schedulers/scripts/lint_fix.hpp"
 #include "topology/sources/machine_loader.hpp"
 
@@ -20,8 +22,8 @@ using namespace topology;
 namespace {
 
 struct LintScriptOptions {
-  std::string file, site, scheduler;
-  bool json = false, fix = false;
+  std::string file, site, scheduler, explain;
+  bool json = false, fix = false, list = false;
   MachineOptions machine;
 };
 
@@ -74,6 +76,14 @@ int run_fix(System& system, const job_scripts::JobScript& script, const job_scri
 }
 
 int run_lint_script(System& system, const LintScriptOptions& options) {
+  if (options.list) {
+    system.out(job_scripts::list_rules());
+    return 0;
+  }
+  if (!options.explain.empty()) {
+    system.out(coloured_report(system.environment, job_scripts::explain_rule(options.explain)));
+    return 0;
+  }
   if (options.file.empty())
     throw Error(ErrorKind::usage, {"no script given", "", "ddlrun lint-script job.sh"});
   if (options.fix && options.json)
@@ -93,7 +103,7 @@ int run_lint_script(System& system, const LintScriptOptions& options) {
   if (options.json) {
     system.out(job_scripts::render_findings_json(script, findings));
   } else {
-    system.out(render_all(options.file, findings));
+    system.out(coloured_report(system.environment, render_all(options.file, findings)));
     system.err(findings.empty()
                    ? praise_script(script, context)
                    : fmt::format("ddlrun: {}: {}\n", options.file, job_scripts::render_counts(findings)));
@@ -110,6 +120,7 @@ Subcommand lint_script_command() {
   command.examples = R"(  ddlrun lint-script job.pbs
   ddlrun lint-script job.pbs --fix > fixed.pbs
   ddlrun lint-script job.sh --site kisti-nurion
+  ddlrun lint-script --explain place-missing
   ddlrun lint-script job.sh --sockets 2 --cores 20 --smt 2 --json)";
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<LintScriptOptions>();
@@ -125,6 +136,9 @@ Subcommand lint_script_command() {
     app.add_flag("--fix", options->fix,
                  "print the corrected script, and on stderr what is left; corrects bytes, line ends, the "
                  "shell, quotes and the directory");
+    app.add_option("--explain", options->explain, "show an example of one finding, and the script without it")
+        ->type_name("ID");
+    app.add_flag("--list-rules", options->list, "list the ids of all findings");
     app.add_flag("--json", options->json, "print the findings as one JSON document");
     return [options](System& system) { return run_lint_script(system, *options); };
   };

@@ -82,4 +82,26 @@ expect_refusal 2 '--scheduler must be' "$DDLRUN" lint-script "$work/good.sh" --s
 expect_refusal 3 'No such file' "$DDLRUN" lint-script "$work/none.sh"
 expect_refusal 3 '' "$DDLRUN" lint-script "$work/good.sh" --site no-such-centre
 expect_refusal 3 'is larger than' "$DDLRUN" lint-script /dev/zero
+# Each rule has an example that the linter flags, and the ids in the code are those of the list.
+expect 0 '[place-missing]' "$DDLRUN" lint-script --explain place-missing
+expect_refusal 2 '--explain place-missing' "$DDLRUN" lint-script --explain place-mising
+"$DDLRUN" lint-script --list-rules > "$work/rules"
+[ "$(wc -l < "$work/rules")" -ge 80 ] || fail "$(wc -l < "$work/rules") rules"
+grep -rhoE '(add\(|findings\.push_back\(\{|^ +\{)"[a-z0-9]+(-[a-z0-9]+)+", ?(Severity|$)' "$DDLRUN_SOURCE_DIR"/schedulers/scripts/lint_*.cpp |
+  grep -oE '[a-z0-9]+(-[a-z0-9]+)+' | sort -u > "$work/ids"
+[ "$(wc -l < "$work/ids")" -ge 50 ] || fail "the test found $(wc -l < "$work/ids") ids in the code"
+comm -23 "$work/ids" "$work/rules" > "$work/missing"
+[ ! -s "$work/missing" ] || fail "rules without an example: $(xargs < "$work/missing")"
+
+# Colours on a terminal, none with NO_COLOR or into a file.
+printf '#!/bin/bash\n#PBS -l select=2:ncpus=8\n' > "$work/job.pbs"
+on_terminal() { python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$@" < /dev/null; }
+on_terminal env TERM=xterm NO_COLOR= "$DDLRUN" lint-script "$work/job.pbs" > "$work/terminal"
+grep -qF $'\e[33mwarning:\e[0m' "$work/terminal" || fail "no colour on a terminal: $(cat -v "$work/terminal")"
+on_terminal env TERM=xterm NO_COLOR=1 "$DDLRUN" lint-script "$work/job.pbs" > "$work/terminal"
+grep -q $'\e' "$work/terminal" && fail "a colour in spite of NO_COLOR"
+on_terminal env TERM=xterm NO_COLOR= "$DDLRUN" lint-script > "$work/terminal"
+grep -qF $'\e[1;31merror:\e[0m' "$work/terminal" || fail "no colour for an error: $(cat -v "$work/terminal")"
+"$DDLRUN" lint-script "$work/job.pbs" > "$work/file" 2>&1
+grep -q $'\e' "$work/file" && fail "a colour in a file"
 finish
