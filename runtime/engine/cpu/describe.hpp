@@ -31,6 +31,9 @@ struct LrnRule {
 // The backward pass reads the result instead of the source, so the result may overwrite the source.
 constexpr auto relu_algorithm = dnnl::algorithm::eltwise_relu_use_dst_for_bwd;
 constexpr auto lrn_algorithm = dnnl::algorithm::lrn_across_channels;
+// Backward, batch norm reads no shift: oneDNN 3 refuses the argument, oneDNN 2 refuses the call without it
+// (seen with 3.7.2 and 2.7.3).
+constexpr bool backward_norm_takes_shift = DNNL_VERSION_MAJOR < 3;
 
 #if DNNL_VERSION_MAJOR >= 3
 

@@ -86,10 +86,8 @@ class BatchNormSteps : public LayerSteps {
                                                     {DNNL_ARG_VARIANCE, variance_},
                                                     {DNNL_ARG_DIFF_DST, incoming},
                                                     {DNNL_ARG_DIFF_SRC, result}};
-    // The backward pass reads no shift, and oneDNN 3 refuses an argument too many.
-    if (is_affine())
-      arguments.emplace(DNNL_ARG_SCALE,
-                        builder.view(builder.flat().parameters, planned_.weights_offset, channels_));
+    add_affine(builder.flat().parameters, builder, DNNL_ARG_SCALE, DNNL_ARG_SHIFT, arguments);
+    if (!backward_norm_takes_shift) arguments.erase(DNNL_ARG_SHIFT);
     add_affine(builder.flat().gradients, builder, DNNL_ARG_DIFF_SCALE, DNNL_ARG_DIFF_SHIFT, arguments);
     builder.add(dnnl::batch_normalization_backward(description), std::move(arguments));
     return {result};
