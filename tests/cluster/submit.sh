@@ -27,6 +27,12 @@ begin() {
   submit --detach "$@"
   [ "$status" -eq 0 ] || fail "submit --detach ends with $status: $(tail -n 3 "$work/err")"
 }
+# A job that can never run: --detach reports it at once and leaves it in the queue.
+begin_never() {
+  submit --detach "$@"
+  ends 4
+  says "can never run"
+}
 ddl() { run on node1 "$tool" "$@"; }
 # field ID NAME: what slurmctld says
 field() { on node1 scontrol -o show job "$1" 2> /dev/null | tr ' ' '\n' | sed -n "s/^$2=//p" | head -n 1; }

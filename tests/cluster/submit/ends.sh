@@ -44,7 +44,7 @@ scenario_detach() {
   [ $(($(now_ms) - before)) -lt 8000 ] || fail "--detach took $(($(now_ms) - before)) ms"
   same "stdout is the id only" "$id" "$(cat "$work/out")"
   [[ $id =~ ^[0-9]+$ ]] || fail "no id: $id"
-  same "slurmctld knows it" ddlrun "$(field "$id" JobName)"
+  same "slurmctld knows it" sleep "$(field "$id" JobName)"
   ddl cancel "$id"
 }
 scenario_wait_for_several() {

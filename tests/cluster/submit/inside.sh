@@ -43,7 +43,7 @@ scenario_memlock_inside() {
 # A broken host ends the job before the program starts.
 scenario_doctor_stops() {
   run on node1 env DDLRUN_WALLTIME=5m DDLRUN_EXCLUSIVE=no "$tool" submit --slurm --doctor stop --runner none \
-    --name broken 1x1x1 -- "$jobs_directory/no-such-program"
+    --name broken 1x1x1 -- /opt/no-such-program
   [ "$status" -ne 0 ] || fail "it ended well"
   grep -q 'nothing is started' "$work/out" || fail "doctor did not stop it: $(tail -n 12 "$work/out")"
 }

@@ -16,7 +16,7 @@ scenario_too_much_memory() { refused_by_slurm "" --memory 900GiB 1x1x1; }
 
 # Slurm takes them, and they would wait forever; status says why.
 waits() { # REASON WORDS...
-  begin "${@:2}" -- true
+  begin_never "${@:2}" -- true
   wait_until 10 has_reason "$1" || fail "slurmctld's reason is $(field "$id" Reason), not $1"
   ddl status "$id"
   ends 0

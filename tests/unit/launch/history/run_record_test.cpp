@@ -37,6 +37,7 @@ RunRecord full_record() {
   record.replay_of = "r";
   record.restart_of = "s";
   record.restarts = 3;
+  record.job = "4711";
   record.result = "/runs/result";
   record.output = "files tee";
   record.network = "ib0: because";
