@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -197,6 +198,12 @@ int measure_all(const BenchOptions& options, World& world) {
       return make_link_cases(place, bytes);
     };
   if (table) print_now(render_table_head(facts));
+  if (first) {
+    fmt::print(
+        stderr, "ddl-bench: {} size{} by {} backend{}, about {:.0f} s\n", options.sizes.size(),
+        options.sizes.size() == 1 ? "" : "s", bench.backends.size(), bench.backends.size() == 1 ? "" : "s",
+        std::ceil(options.seconds * static_cast<double>(options.sizes.size() * (bench.backends.size() + 1))));
+  }
   std::vector<SizeResult> sizes;
   std::size_t wrong = 0;
   for (const std::size_t bytes : options.sizes) {

@@ -19,6 +19,34 @@ std::string or_dash(const std::optional<double>& value, double factor, const cha
   return value ? short_number(*value * factor) + unit : "-";
 }
 
+std::string size_text(std::size_t bytes) {
+  if (bytes >= 1 << 20 && bytes % (1 << 20) == 0) return fmt::format("{} MiB", bytes >> 20);
+  if (bytes >= 1024 && bytes % 1024 == 0) return fmt::format("{} KiB", bytes >> 10);
+  return fmt::format("{} bytes", bytes);
+}
+
+const BackendResult* find_backend(const SizeResult& size, std::string_view name) {
+  for (const BackendResult& backend : size.backends)
+    if (backend.backend == name) return &backend;
+  return nullptr;
+}
+
+// The largest size in words: the time of libddl, beside MPI and the limit.
+std::string render_answer(const SizeResult& size) {
+  const BackendResult* ddl = find_backend(size, "ddl");
+  if (ddl == nullptr || ddl->best().times.least <= 0.0) return {};
+  const double least = ddl->best().times.least;
+  std::string text = fmt::format("# libddl sums {} in {} us", size_text(size.bytes), short_number(least * 1e6));
+  if (const BackendResult* mpi = find_backend(size, "mpi"); mpi != nullptr) {
+    const double ratio = mpi->best().times.least / least;
+    text += ratio >= 1.0 ? fmt::format(", {} times as fast as MPI_Allreduce", short_number(ratio))
+                         : fmt::format(", {:.0f} % of the speed of MPI_Allreduce", 100.0 * ratio);
+  }
+  if (ddl->limit)
+    text += fmt::format("; {:.0f} % of what memory and network allow", 100.0 * *ddl->limit / least);
+  return text + ".\n";
+}
+
 }  // namespace
 
 std::optional<Times> times_of(std::vector<double> seconds) {
@@ -78,8 +106,10 @@ std::string render_table_head(const BenchFacts& facts) {
         facts.link->one_way / 1e6, facts.link->both_ways / 1e6, 2.0 * (facts.hosts - 1) / facts.hosts);
   for (const std::string& note : facts.notes) text += "# " + note + "\n";
   text += fmt::format("# {:>9} {:>10} {:>8}  {:<11} {:>9} {:>9} {:>7} {:>7} {:>5} {:>6} {:>9} {:>7}  {}\n",
-                      "bytes", "count", "type", "backend", "us min", "us median", "algbw", "busbw", "wrong",
-                      "x MPI", "limit us", "% of it", "how");
+                      "bytes", "count", "type", "backend", "fastest", "median", "algbw", "busbw", "wrong",
+                      "x MPI", "limit", "of it", "how");
+  text += fmt::format("# {:>9} {:>10} {:>8}  {:<11} {:>9} {:>9} {:>7} {:>7} {:>5} {:>6} {:>9} {:>7}\n", "(B)",
+                      "", "", "", "(us)", "(us)", "(GB/s)", "(GB/s)", "", "", "(us)", "(%)");
   return text;
 }
 
@@ -106,6 +136,7 @@ std::string render_table_foot(const BenchFacts& facts, const std::vector<SizeRes
   for (const SizeResult& size : sizes)
     for (const BackendResult& backend : size.backends) wrong += backend.wrong();
   std::string text = wrong == 0 ? "# all elements right\n" : fmt::format("# {} ELEMENTS WRONG\n", wrong);
+  if (!sizes.empty()) text += render_answer(sizes.back());
   if (facts.hosts > 1)
     text += "# Open MPI's own hierarchical sum beside it: the same with mpirun --mca coll_han_priority 100\n";
   return text;

@@ -28,9 +28,10 @@ std::string error_of(const std::string& err) {
                                  : err.substr(start == std::string::npos ? 0 : start + 1, 2000);
 }
 
-TrainRun run_one_scaling(System& system, const ScalingRequest& request, const ScalingRun& run) {
+TrainRun run_one_scaling(System& system, const ScalingRequest& request, const ScalingRun& run,
+                         std::size_t number, std::size_t of) {
   const Command command = scaling_command(system.environment, request, run);
-  system.err("+ " + render_shell(command) + "\n");
+  system.err(fmt::format("ddlrun: {} of {}: {} ...\n", number, of, scaling_run_name(run)));
   const ProcessResult result = system.processes.run(command, {});
   if (!result.ok()) {
     system.err(error_of(result.err));
@@ -39,7 +40,8 @@ TrainRun run_one_scaling(System& system, const ScalingRequest& request, const Sc
                  result.start_error, render_shell(command)});
   }
   TrainRun found = bench_report::parse_train_summary(result.out, scaling_run_name(run));
-  system.err(fmt::format("ddlrun: {}: {:.0f} images/s\n", scaling_run_name(run), found.images_per_second));
+  system.err(fmt::format("ddlrun: {}: {:.0f} images/s, after {:.0f} s\n", scaling_run_name(run),
+                         found.images_per_second, static_cast<double>(result.elapsed.count()) / 1e3));
   return found;
 }
 
@@ -63,7 +65,9 @@ bench_report::Scaling run_scaling(System& system, const ScalingRequest& request)
   std::vector<std::optional<TrainRun>> best(request.plan.runs.size());
   for (int round = 0; round < request.repeat; ++round) {
     for (std::size_t i = 0; i < best.size(); ++i) {
-      TrainRun run = run_one_scaling(system, request, request.plan.runs[i]);
+      const std::size_t number = static_cast<std::size_t>(round) * best.size() + i + 1;
+      TrainRun run = run_one_scaling(system, request, request.plan.runs[i], number,
+                                     best.size() * static_cast<std::size_t>(request.repeat));
       if (!best[i] || run.images_per_second > best[i]->images_per_second) best[i] = std::move(run);
     }
   }

@@ -3,6 +3,7 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "bench/scaling/bench_scaling.hpp"
+#include "bench/scaling/busy_cores.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/launch_flags.hpp"
 #include "launch/plan/default_ranks.hpp"
@@ -100,6 +101,15 @@ void pass_dims(const Environment& environment, LaunchFlags& flags) {
   flags.exports.push_back("DDL_OPTIONS=-mode b:" + topology::render_dims(dims));
 }
 
+// Online processors, as /proc/stat lists them.
+int count_own_cores(System& system) {
+  const std::string text = system.files.exists("/proc/stat") ? system.files.read("/proc/stat", 4u << 20) : "";
+  int cores = 0;
+  for (const std::string_view line : split(text, '\n'))
+    if (line.starts_with("cpu") && line.size() > 3 && line[3] != ' ') ++cores;
+  return std::max(1, cores);
+}
+
 int run_bench_sums(System& system, const BenchCommandOptions& options) {
   if (!options.ranks.empty() || !options.per_host.empty() || options.repeat != "1" || !options.svg.empty())
     refuse_bench("--ranks, --per-host, --repeat and --svg are for scaling", "ddlrun bench allreduce",
@@ -115,6 +125,7 @@ int run_bench_sums(System& system, const BenchCommandOptions& options) {
   judge[1] = "check-options";
   if (const int refused = run_option_check(system, judge, false); refused != 0) return refused;
   pass_dims(system.environment, launch);
+  if (!launch.dry_run) warn_if_busy(system, count_own_cores(system));
   const bool counted =
       launch.dims.empty() && launch.rankfile.empty() && bench_host_names(system, launch).empty();
   if (!counted) return run_launch_spec(system, resolve_launch_spec(system, launch));
@@ -172,6 +183,7 @@ int run_bench_scaling(System& system, BenchCommandOptions options) {
   // What cannot be written is known before the runs.
   for (const std::string& file : {options.json, options.svg})
     if (!file.empty() && file != "-") system.files.write(file, "");
+  warn_if_busy(system, count_own_cores(system));
   const bench_report::Scaling scaling = run_scaling(system, request);
   const std::string json = bench_report::render_scaling_json(scaling);
   const std::string svg = bench_report::render_scaling_svg(scaling);

@@ -32,12 +32,22 @@ expect 0 'usage: ' bench allreduce 1 -- --help
 cores=$(nproc)
 [ "$cores" -ge 2 ] || { echo "skipped: one core, two ranks"; exit 125; }
 expect 0 'all elements right' bench allreduce 2 -- --sizes 4,64k --seconds 0.01
+grep -qE '^# libddl sums 64 KiB in [0-9.]+ us' "$work/out" || fail "no last line in words: $(tail -2 "$work/out")"
+grep -qE '^# +\(B\) .*\(us\) .*\(GB/s\)' "$work/out" || fail "no units: $(grep '^#' "$work/out")"
+grep -q 'ddl-bench: 2 sizes by' "$work/err" || fail "no progress at the start: $(cat "$work/err")"
+# Other programs beside the measurement.
+timeout 20 sh -c 'while :; do :; done' &
+busy=$!
+expect 0 'warning: other programs use' bench allreduce 2 -- --sizes 4 --seconds 0.01
+kill $busy
+wait $busy 2> /dev/null
 expect 0 '"schema":"ddl-bench.allreduce/1"' bench allreduce 2 --json - -- --sizes 4 --seconds 0.01
 python3 -m json.tool "$work/out" > "$work/tool" || fail "stdout is not only the document: $(head -2 "$work/out")"
 
 subset=$DDLRUN_SOURCE_DIR/tests/data/fashion-mnist-subset
 expect 0 'Are 2 ranks 2 times faster than 1?' bench scaling --ranks 1,2 --json s.json --svg s.svg -- --data "$subset" --max-steps 20 \
   --epochs 20
+grep -q 'ddlrun: 1 of 2: 1 rank on 1 host' "$work/err" || fail "no progress: $(cat "$work/err")"
 [ "$(grep -c '^ ' "$work/out")" -eq 2 ] || fail "not two rows: $(cat "$work/out")"
 python3 - s.json s.svg <<'PY' || fail "JSON or SVG is not what is promised"
 import json, sys, xml.dom.minidom

@@ -50,9 +50,14 @@ TEST_CASE("a row of the table") {
       "-       -  out of place\n");
   const std::string head = render_table_head(known_facts());
   CHECK(head.find("4 ranks on 1 host (dims 4x1), sum of float32") != std::string::npos);
-  const std::string last = head.substr(head.rfind('\n', head.size() - 2) + 1);
-  CHECK(last.find("busbw") == rows.find("15.7") - 1);  // columns end where their titles do
-  CHECK(render_table_foot(known_facts(), {known_size()}) == "# 3 ELEMENTS WRONG\n");
+  const std::size_t units = head.rfind('\n', head.size() - 2) + 1;
+  const std::string titles = head.substr(head.rfind('\n', units - 2) + 1);
+  CHECK(titles.find("busbw") == rows.find("15.7") - 1);  // columns end where their titles do
+  CHECK(head.substr(units).rfind("(GB/s)") == rows.find("15.7") - 2);
+  CHECK(render_table_foot(known_facts(), {known_size()}) ==
+        "# 3 ELEMENTS WRONG\n"
+        "# libddl sums 1 MiB in 100 us, 4.00 times as fast as MPI_Allreduce; 80 % of what memory and network "
+        "allow.\n");
   BenchFacts hosts = known_facts();
   hosts.hosts = 2;
   hosts.link = LinkRate{117.1e6, 110e6};
