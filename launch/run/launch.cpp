@@ -16,6 +16,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ddlrun::launch {
 
 namespace {
@@ -59,8 +61,24 @@ void print_start(System& system, const LaunchPlan& plan, const std::string& run_
                          title_of(placed.kind())));
 }
 
+// The bundled trainer writes its metrics where `report` finds them, unless it is given another file. Its
+// first rank writes them, so it must be on this host.
+void add_metrics(const Environment& environment, const JobPlan& job, const std::string& run_dir,
+                 ChosenProgram& program) {
+  if (!program.is_trainer || job.ranks.empty()) return;
+  const std::vector<std::string>& own = environment.own_names;
+  const bool first_is_here = std::ranges::find(own, job.ranks.front().host) != own.end();
+  const bool given = std::ranges::any_of(program.command, [](const std::string& word) {
+    return word == "--metrics" || word.starts_with("--metrics=") || word == "--help" || word == "-h" ||
+           word == "--version" || word == "--print-net";
+  });
+  if (first_is_here && !given)
+    program.command.insert(program.command.end(),
+                           {"--metrics", environment.absolute(run_dir) + "/metrics.jsonl"});
+}
+
 AttemptResult run_attempt(System& system, const LaunchSpec& spec) {
-  const LaunchPlan plan = plan_launch(system, spec);
+  LaunchPlan plan = plan_launch(system, spec);
   const JobPlan& job = plan.placed.job;
   AttemptResult result;
   result.hosts = job.hosts;
@@ -78,6 +96,7 @@ AttemptResult run_attempt(System& system, const LaunchSpec& spec) {
   // A command that the launcher refuses must leave no run directory behind.
   make_launch_command(system, spec, plan, choose_run_dir(system, spec.run_dir, false), false);
   result.run_dir = choose_run_dir(system, spec.run_dir, true);
+  add_metrics(system.environment, job, result.run_dir, plan.program.program);
   LaunchCommand command = make_launch_command(system, spec, plan, result.run_dir, false);
   print_start(system, plan, result.run_dir);
   RunRecord record = make_run_record(system, spec, plan, result.run_dir);

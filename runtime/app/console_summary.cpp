@@ -95,6 +95,7 @@ void print_start(const TrainOptions& options, const CaffeCommand& caffe, const R
                  const std::optional<ResumePoint>& start) {
   if (!options.quiet) {
     fmt::print(stderr, "{}", render_caffe(caffe, program_name, prepared.facts.test_images));
+    if (!options.choice.empty()) fmt::print(stderr, "images: {}\n", options.choice);
     print_facts(options, prepared.facts);
     if (!prepared.device.note.empty()) fmt::print(stderr, "device: {}\n", prepared.device.note);
     print_servers(prepared);

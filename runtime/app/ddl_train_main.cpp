@@ -3,6 +3,7 @@
 #include "runtime/app/allreduce_command.hpp"
 #include "runtime/app/check_options_command.hpp"
 #include "runtime/app/convert_data_command.hpp"
+#include "runtime/app/model_commands.hpp"
 #include "runtime/app/print_net_command.hpp"
 #include "runtime/app/read_data_command.hpp"
 #include "runtime/app/timeline_command.hpp"
@@ -20,6 +21,8 @@ constexpr Command commands[] = {
     {"check-options", ddlrun::runtime::run_check_options_command},
     {"convert-data", ddlrun::runtime::run_convert_data_command},
     {"read-data", ddlrun::runtime::run_read_data_command},
+    {"predict", ddlrun::runtime::run_predict_command},
+    {"test", ddlrun::runtime::run_test_command},
     {"print-net", ddlrun::runtime::run_print_net_command},
     {"--print-net", ddlrun::runtime::run_print_net_command},
 };

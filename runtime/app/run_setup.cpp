@@ -4,6 +4,7 @@
 #include "base/text/error.hpp"
 #include "runtime/app/option_warnings.hpp"
 #include "runtime/app/thread_count.hpp"
+#include "runtime/checkpoint/saved_model.hpp"
 #include "runtime/data/open_images.hpp"
 #include "runtime/engine/cpu/cpu_engine.hpp"
 #include "runtime/models/net_files.hpp"
@@ -99,7 +100,7 @@ std::string render_shared_options(const TrainOptions& options, const RunFacts& f
   return options.resume ? text + " --resume " + options.resume_from : text;
 }
 
-RunIdentity make_identity(const RunSetup& prepared, int ranks) {
+RunIdentity make_identity(const RunSetup& prepared, const DataRequest& request, int ranks) {
   RunIdentity identity;
   identity.program = fmt::format("ddl-train {}", DDLRUN_VERSION);
   identity.net_hash = fingerprint(prepared.net);
@@ -109,6 +110,7 @@ RunIdentity make_identity(const RunSetup& prepared, int ranks) {
   const char* dims = std::getenv("DDL_OPTIONS");  // NOLINT(concurrency-mt-unsafe): no thread of ours runs yet
   identity.dims = dims == nullptr ? "" : dims;
   identity.servers = prepared.facts.servers;
+  identity.model = render_model(prepared.net, prepared.data, request);
   return identity;
 }
 
@@ -168,7 +170,7 @@ RunSetup set_up_run(const TrainOptions& options, const CaffeCommand& caffe, Comm
       ranks, fmt::format("{}, {} parameters, hash {:016x}", net.name, net.parameter_count, fingerprint(net)),
       ErrorKind::request, "the nets of the ranks differ", "--net FILE with a file on a shared file system");
   prepared.facts = make_facts(options, prepared, images.reason, threads, ranks.size());
-  prepared.identity = make_identity(prepared, ranks.size());
+  prepared.identity = make_identity(prepared, options.images, ranks.size());
   prepared.notes = find_option_warnings(options, measure(prepared, caffe));
   require_equal(ranks, render_shared_options(options, prepared.facts), ErrorKind::usage,
                 "the ranks were started with different options", "the same ddl-train command on every rank");

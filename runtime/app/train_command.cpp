@@ -11,7 +11,9 @@
 #include "runtime/comm/mpi_session.hpp"
 #include "runtime/parameter_server/mpi_ps_transport.hpp"
 #include "runtime/parameter_server/server_trainer.hpp"
+#include "runtime/telemetry/observers.hpp"
 #include "runtime/telemetry/telemetry_sinks.hpp"
+#include "runtime/training/collapse.hpp"
 
 #include <fmt/format.h>
 
@@ -63,6 +65,32 @@ TrainSummary train_prepared(const RunSetup& prepared, Communicator& ranks, const
                             prepared.device.make_engine, ends.observer, ends.saver, ends.start, ends.trace);
 }
 
+// Warns once, after the first epoch that shows it.
+class CollapseWarning : public TrainObserver {
+ public:
+  CollapseWarning(const Dataset& data, double lr) : labels_(measure_labels(*data.train_images)), lr_(lr) {}
+
+  void on_epoch(const EpochRecord& record) override {
+    steps_ += record.steps;
+    if (warned_ || !labels_ || !has_collapsed(*labels_, record, steps_)) return;
+    warned_ = true;
+    fmt::print(stderr, "{}",
+               render_message(
+                   train_name, "warning",
+                   {fmt::format("the net has learned nothing in {} steps: a loss of {:.3f} and an accuracy "
+                                "of {:.1f} % come without looking at the images",
+                                steps_, record.train_loss, 100.0 * record.train_accuracy),
+                    fmt::format("epoch {}, --lr {:.3g}", record.epoch, lr_),
+                    fmt::format("--lr {:.2g}   # or a larger one, where the loss never moved", lr_ / 10)}));
+  }
+
+ private:
+  std::optional<LabelStatistics> labels_;
+  double lr_;
+  std::size_t steps_ = 0;
+  bool warned_ = false;
+};
+
 bool is_in(const std::string& file, const std::string& directory) {
   std::error_code ignored;
   const std::filesystem::path parent = std::filesystem::path(file).parent_path();
@@ -100,7 +128,14 @@ bool train_on(const TrainOptions& options, const CaffeCommand& caffe, Communicat
                   StopSignals::wanted);
   }
   if (first) print_start(options, caffe, prepared, start);
-  const RunHooks ends{telemetry.observer(), saver ? static_cast<TrainSaver&>(*saver) : none,
+  ObserverFanout observers;
+  observers.add(telemetry.observer());
+  std::optional<CollapseWarning> collapse;
+  if (first) {
+    collapse.emplace(prepared.data, prepared.plan.schedule.peak);
+    observers.add(*collapse);
+  }
+  const RunHooks ends{observers, saver ? static_cast<TrainSaver&>(*saver) : none,
                       start ? &start->state : nullptr, trace ? &*trace : nullptr};
   const TrainSummary summary = telemetry.run(
       [&] { return train_prepared(prepared, ranks, ends, stall_inspector.watch(options.stall_seconds)); });
@@ -118,6 +153,10 @@ bool train_on(const TrainOptions& options, const CaffeCommand& caffe, Communicat
 }  // namespace
 
 int run_train_command(const std::vector<std::string>& args) {
+  if (args.empty() && !launched_rank()) {  // typed by itself: a training without options is `ddl-train train`
+    fmt::print("{}", render_train_help());
+    return 0;
+  }
   CommandLine command;
   std::optional<Error> options_error;
   std::optional<StopSignals> signals;

@@ -212,6 +212,8 @@ std::string render_train_help() {
          "--parameter-servers, some ranks hold the weights for the others.\n\n"
          "usage: ddl-train [train] [OPTIONS]\n"
          "       mpirun -n RANKS ddl-train [OPTIONS]\n"
+         "       ddl-train test CHECKPOINT [--data PATH]   test a checkpoint\n"
+         "       ddl-train predict --checkpoint DIR PHOTO...   name the classes of photos\n"
          "       ddl-train convert-data FROM TO            convert images to an LMDB for Caffe\n"
          "       ddl-train read-data [PATH]                measure how fast images are read and decoded\n"
          "       ddl-train print-net [NAME]                print a built-in net, or describe the YAML "

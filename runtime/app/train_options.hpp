@@ -70,6 +70,7 @@ struct TrainOptions {
   std::string tensorboard;
   std::string timeline;
   double stall_seconds = 30.0;  // 0: never reported
+  std::string choice;           // what was chosen for the images, for people; "": nothing
   bool json = false;
   bool quiet = false;
   bool help = false;

@@ -29,7 +29,7 @@ constexpr CaffeFlag caffe_flags[] = {
     {"stage", "chooses layers", "train_state { stage: \"name\" }   # in the solver"},
 };
 constexpr CaffeFlag caffe_actions[] = {
-    {"test", "tests a net without training it", "ddl-train --solver FILE   # tests after each epoch"},
+    {"test", "tests a net without training it", "ddl-train test CHECKPOINT --data PATH"},
     {"time", "measures a net", "ddl-train --solver FILE --max-steps 50   # images/s are in its last line"},
     {"device_query", "describes a GPU", "nvidia-smi -L"},
 };

@@ -20,8 +20,9 @@ struct RunIdentity {
   std::size_t images = 0;
   std::uint64_t data_hash = 0;
   int ranks = 1;
-  std::string dims;  // "" if unset
-  int servers = 0;   // of the ranks
+  std::string dims;     // "" if unset
+  int servers = 0;      // of the ranks
+  Metadata model = {};  // saved_model.hpp: what a use without the training needs
 };
 
 // Tensors: LAYER.weight as in the net, optimizer.NAME.LAYER.weight for each state vector of the optimizer

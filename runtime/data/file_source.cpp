@@ -133,6 +133,22 @@ void decode_into(const DecodePlan& plan, std::span<const std::uint8_t> file, std
   write_planes(image, out);
 }
 
+ImageSizes survey_sizes(const FileList& list) {
+  ImageSizes sizes;
+  std::vector<std::uint8_t> bytes;
+  const std::size_t asked = std::min(list.count(), sampled_files);
+  for (std::size_t i = 0; i < asked; ++i) {
+    const std::string path = list.path(i * list.count() / asked);
+    read_image_file(path, bytes);
+    const Shape shape = read_image_shape(bytes, path);
+    const Sides sides{shape.height, shape.width};
+    const auto area = [](const Sides& each) { return std::int64_t{each.height} * each.width; };
+    if (i == 0 || area(sides) < area(sizes.least)) sizes.least = sides;
+    if (i == 0 || area(sides) > area(sizes.most)) sizes.most = sides;
+  }
+  return sizes;
+}
+
 SourcePtr make_file_source(FileList list, const DataRequest& request) {
   return std::make_shared<FileSource>(std::move(list), request);
 }

@@ -20,6 +20,13 @@ DecodePlan plan_decode(const DataRequest& request, const Shape& first, bool grey
 void decode_into(const DecodePlan& plan, std::span<const std::uint8_t> file, std::string_view name,
                  std::span<std::uint8_t> out);
 
+// Height and width of the smallest and the largest of some images, by height times width; read from their
+// headers.
+struct ImageSizes {
+  Sides least, most;
+};
+ImageSizes survey_sizes(const FileList& list);
+
 SourcePtr make_file_source(FileList list, const DataRequest& request);
 
 // A copy in memory if it takes at most `limit` bytes, else `source`.

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace ddlrun::runtime {
 
@@ -60,6 +61,13 @@ class Engine {
   // Forward pass over n images [n, C, H, W] and labels [n], 1 <= n <= evaluation_batch(). Changes nothing.
   // Returns the sum of the losses and the number of correct predictions.
   virtual LossSum evaluate(std::span<const float> images, std::span<const Label> labels) = 0;
+  // Forward pass as evaluate(): one value for each class of each image, [n, classes], before softmax. Empty
+  // where the engine does not support it.
+  virtual std::vector<float> predict(std::span<const float> images, std::size_t count) {
+    (void)images;
+    (void)count;
+    return {};
+  }
   // The largest number of images of one evaluate() call.
   virtual std::size_t evaluation_batch() const = 0;
 };

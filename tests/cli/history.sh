@@ -152,6 +152,15 @@ has "history: reason" "$work/out" "openmpi ended with status 4"
 expect 0 '' "$DDLRUN" report last -o title.html
 has "report: title" title.html '<title>long_name.sh --epochs 3, run '
 
+# --- the bundled trainer's metrics lie in the run directory without being asked for
+if [[ -x $DDLRUN_BUILD_DIR/runtime/ddl-train ]]; then
+  expect 0 '' "$DDLRUN" launch 1 -- --data "$DDLRUN_SOURCE_DIR/tests/data/fashion-mnist-subset" --epochs 2 --quiet
+  expect 0 '' "$DDLRUN" report last -o curves.html
+  has "report: curves" curves.html '<h2>Training</h2>'
+  expect 0 '' "$DDLRUN" launch 1 -- --data "$DDLRUN_SOURCE_DIR/tests/data/fashion-mnist-subset" --epochs 1 --quiet --metrics own.jsonl
+  [[ -s own.jsonl ]] || fail "--metrics of the user is not used"
+fi
+
 # --- old runs are removed, those elsewhere only from the list; a running one stays
 expect 0 'removed' "$DDLRUN" history --prune 90d
 cp -r "$runs/$(ls "$runs" | tail -n 1)" "$runs/20200101-000000-old"

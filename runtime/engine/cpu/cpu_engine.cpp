@@ -50,16 +50,24 @@ class CpuEngine : public Engine {
   }
 
   LossSum evaluate(std::span<const float> images, std::span<const Label> labels) override {
-    if (!inference_) inference_ = cpu::compile(net_, evaluation_batch_, {parameters_, {}, state_}, engine_);
-    forward(*inference_, images);
-    const std::size_t outputs = labels.size() * static_cast<std::size_t>(net_.classes);
-    return softmax_cross_entropy(floats(inference_->logits, outputs), labels,
-                                 static_cast<std::size_t>(net_.classes), 0.0F, {});
+    return softmax_cross_entropy(infer(images, labels.size()), labels, static_cast<std::size_t>(net_.classes),
+                                 0.0F, {});
+  }
+  std::vector<float> predict(std::span<const float> images, std::size_t count) override {
+    const std::span<float> logits = infer(images, count);
+    return {logits.begin(), logits.end()};
   }
 
  private:
   static std::span<float> floats(const dnnl::memory& memory, std::size_t count) {
     return {static_cast<float*>(memory.get_data_handle()), count};
+  }
+
+  // The logits of the first `count` images.
+  std::span<float> infer(std::span<const float> images, std::size_t count) {
+    if (!inference_) inference_ = cpu::compile(net_, evaluation_batch_, {parameters_, {}, state_}, engine_);
+    forward(*inference_, images);
+    return floats(inference_->logits, count * static_cast<std::size_t>(net_.classes));
   }
 
   // A short last batch leaves stale images behind it; their rows are not read.

@@ -121,7 +121,7 @@ TEST_CASE("caffe options: what else its command line had is refused with our opt
       {{"train", "-solver", "s", "-weights", "a.caffemodel"}, "--resume FILE "},
       {{"train", "-model", "n.prototxt"}, "--net FILE.prototxt"},
       {{"train", "-iterations", "9"}, "--max-steps 50"},
-      {{"test", "-model", "n.prototxt"}, "ddl-train --solver FILE "},
+      {{"test", "-model", "n.prototxt"}, "ddl-train test CHECKPOINT "},
       {{"time", "-model", "n.prototxt"}, "ddl-train --solver FILE --max-steps 50 "},
       {{"device_query", "-gpu", "0"}, "nvidia-smi -L"},
   };

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Loads a checkpoint of ddl-train into PyTorch and tests it: load_checkpoint.py CKPT.safetensors DATA
+
+DATA is a directory with MNIST's t10k-*-ubyte files (also gzipped) or with val/CLASS/*.jpg. The accuracy is that of
+`ddl-train test`. Needs PyTorch, NumPy and PyYAML; Pillow for photos."""
+import glob
+import gzip
+import json
+import os
+import struct
+import sys
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+import yaml
+
+
+def read_checkpoint(path):
+    """The metadata, and the tensors by name. The safetensors package reads such files too."""
+    with open(path, "rb") as file:
+        (length,) = struct.unpack("<Q", file.read(8))
+        header = json.loads(file.read(length))
+        values = file.read()
+    metadata = header.pop("__metadata__")
+    tensors = {}
+    for name, entry in header.items():
+        begin, end = entry["data_offsets"]
+        tensors[name] = torch.from_numpy(np.frombuffer(values[begin:end], "<f4").reshape(entry["shape"]).copy())
+    return metadata, tensors
+
+
+class Net(torch.nn.Module):
+    """The graph of `net_yaml`. A layer's tensors are LAYER.weight, LAYER.bias, LAYER.running_mean, LAYER.running_var."""
+
+    def __init__(self, metadata, tensors):
+        super().__init__()
+        self.layers = yaml.safe_load(metadata["net_yaml"])["layers"]
+        self.tensors = {}
+        for name, tensor in tensors.items():
+            if name.startswith("optimizer."):
+                continue
+            key = name.replace(".", "_").replace("/", "_")
+            if name.endswith(("running_mean", "running_var")):
+                self.register_buffer(key, tensor)
+            else:
+                self.register_parameter(key, torch.nn.Parameter(tensor))
+            self.tensors[name] = key
+
+    def tensor(self, layer, part):
+        key = self.tensors.get(f"{layer['name']}.{part}")
+        return None if key is None else getattr(self, key)
+
+    def forward(self, images):
+        outputs = {"data": images}
+        for layer in self.layers:
+            inputs = [outputs[name] for name in layer["inputs"]]
+            outputs[layer["name"]] = self.compute(layer, inputs)
+        return outputs[self.layers[-1]["name"]].flatten(1)
+
+    def compute(self, layer, inputs):
+        kind, x = layer["kind"], inputs[0]
+        weight, bias = self.tensor(layer, "weight"), self.tensor(layer, "bias")
+        if kind == "convolution":
+            return F.conv2d(x, weight, bias, layer["stride"], layer["padding"], layer["dilation"], layer["groups"])
+        if kind == "inner_product":
+            return F.linear(x.flatten(1), weight.reshape(weight.shape[0], -1), bias)[:, :, None, None]
+        if kind in ("max_pool", "average_pool"):
+            return self.pool(layer, x)
+        if kind == "relu":
+            return F.leaky_relu(x, layer["slope"]) if layer["slope"] else F.relu(x)
+        if kind == "lrn":
+            return F.local_response_norm(x, layer["size"], layer["alpha"], layer["beta"], layer["k"])
+        if kind == "batch_norm":
+            mean, variance = self.tensor(layer, "running_mean"), self.tensor(layer, "running_var")
+            return F.batch_norm(x, mean, variance, weight, bias, False, 0.0, layer["epsilon"])
+        if kind == "sum":
+            return sum(inputs)
+        if kind == "concat":
+            return torch.cat(inputs, 1)
+        return x  # dropout, and the loss
+
+    @staticmethod
+    def pool(layer, x):
+        largest = layer["kind"] == "max_pool"
+        if layer.get("global"):
+            return x.amax((2, 3), keepdim=True) if largest else x.mean((2, 3), keepdim=True)
+        words = (layer["kernel"], layer["stride"], layer["padding"])
+        ceil = layer["rounding"] == "ceil"
+        if largest:
+            return F.max_pool2d(x, *words, ceil_mode=ceil)
+        return F.avg_pool2d(x, *words, ceil_mode=ceil, count_include_pad=True)
+
+
+def read_idx(directory, kind, start):
+    for path in glob.glob(os.path.join(directory, f"t10k-{kind}-*-ubyte*")):
+        data = (gzip.open if path.endswith(".gz") else open)(path, "rb").read()
+        return data, np.frombuffer(data, np.uint8, offset=start)
+    return None, None
+
+
+def read_images(metadata, directory):
+    """Test images as the net takes them, before mean and scale, and their labels."""
+    data, pixels = read_idx(directory, "images", 16)
+    if data is not None:
+        count, height, width = struct.unpack(">3I", data[4:16])
+        return pixels.reshape(count, 1, height, width), read_idx(directory, "labels", 8)[1]
+    from PIL import Image
+
+    names = metadata["class_names"].split("/")
+    height, width = (int(n) for n in metadata["image_size"].split("x")[1:])
+    images, labels = [], []
+    for label, name in enumerate(names):
+        for path in sorted(glob.glob(os.path.join(directory, "val", name, "*"))):
+            image = Image.open(path).convert("RGB").resize((width, height), Image.BILINEAR)
+            images.append(np.asarray(image)[:, :, ::-1].transpose(2, 0, 1))  # blue, green, red
+            labels.append(label)
+    return np.stack(images), np.array(labels)
+
+
+def transform(metadata, images):
+    """The crop in the middle, then (x - mean) * scale."""
+    x = torch.from_numpy(np.ascontiguousarray(images)).float()
+    mean = torch.tensor([float(v) for v in metadata["image_mean"].split(",") if v] or [0.0])
+    scale = torch.tensor([float(v) for v in metadata["image_scale"].split(",") if v] or [1.0])
+    if mean.numel() > x.shape[1]:  # one for each pixel
+        x = x - mean.reshape(x.shape[1:])
+    else:
+        x = x - mean.reshape(-1, 1, 1)
+    if metadata["image_crop"]:
+        height, width = (int(n) for n in metadata["image_crop"].split("x"))
+        top, left = (x.shape[2] - height) // 2, (x.shape[3] - width) // 2
+        x = x[:, :, top : top + height, left : left + width]
+    return x * scale.reshape(-1, 1, 1)
+
+
+def main():
+    metadata, tensors = read_checkpoint(sys.argv[1])
+    net = Net(metadata, tensors).eval()
+    images, labels = read_images(metadata, sys.argv[2])
+    right = 0
+    with torch.no_grad():
+        for begin in range(0, len(images), 500):
+            logits = net(transform(metadata, images[begin : begin + 500]))
+            right += int((logits.argmax(1).numpy() == labels[begin : begin + 500]).sum())
+    print(f"test accuracy {100 * right / len(images):.2f} %: {len(images)} images")
+
+
+if __name__ == "__main__":
+    main()

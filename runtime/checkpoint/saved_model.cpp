@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/checkpoint/saved_model.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "runtime/models/net_text.hpp"
+#include "runtime/models/net_yaml.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ddlrun::runtime {
+namespace {
+
+std::string render_size(const Sides& sides) {
+  return sides.height > 0 ? fmt::format("{}x{}", sides.height, sides.width) : "";
+}
+
+std::string render_values(const std::vector<float>& values) {
+  std::string text;
+  for (const float value : values) text += fmt::format("{}{}", text.empty() ? "" : ",", value);
+  return text;
+}
+
+std::string join_names(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : "/") + name;
+  return text;
+}
+
+// The metadata of one file; a value that is no number is damage.
+class ModelReader {
+ public:
+  ModelReader(const Metadata& metadata, const std::string& file) : metadata_(metadata), file_(file) {}
+
+  SavedModel read() {
+    SavedModel model;
+    model.images.channels = whole("image_channels");
+    model.decoded = shape("image_size");
+    model.images.resize = sides("image_resize");
+    model.images.crop = sides("image_crop");
+    model.transform.crop = model.images.crop;
+    model.transform.mean = values("image_mean");
+    model.transform.scale = values("image_scale");
+    if (!check_transform(model.transform, model.decoded).empty()) refuse("image_mean or image_scale");
+    const int classes = whole("classes");
+    for (const std::string_view name : split(text("class_names"), '/'))
+      if (!name.empty()) model.class_names.emplace_back(name);
+    for (int i = static_cast<int>(model.class_names.size()); i < classes; ++i)
+      model.class_names.push_back(std::to_string(i));
+    model.net =
+        plan_net(parse_net_yaml(text("net_yaml"), file_), model.transform.output(model.decoded), classes);
+    return model;
+  }
+
+ private:
+  [[noreturn]] void refuse(std::string_view key) const {
+    throw damaged_file(file_, fmt::format("the metadata '{}' is invalid", key));
+  }
+  const std::string& text(const std::string& key) const {
+    const auto found = metadata_.find(key);
+    if (found != metadata_.end()) return found->second;
+    throw Error(ErrorKind::request,
+                {fmt::format("the checkpoint does not contain its net: there is no '{}'", key),
+                 printable(file_), "ddl-train --resume with it once: the next checkpoint contains the net"});
+  }
+  int whole(const std::string& key) const {
+    const auto number = parse_unsigned(text(key), 1U << 20U);
+    if (!number) refuse(key);
+    return static_cast<int>(*number);
+  }
+  std::vector<int> sizes(const std::string& key, std::size_t count) const {
+    std::vector<int> all;
+    for (const std::string_view part : split(text(key), 'x')) {
+      const auto number = parse_unsigned(part, 1U << 15U);
+      if (!number || *number == 0) refuse(key);
+      all.push_back(static_cast<int>(*number));
+    }
+    if (all.size() != count) refuse(key);
+    return all;
+  }
+  Sides sides(const std::string& key) const {
+    if (text(key).empty()) return {};
+    const std::vector<int> all = sizes(key, 2);
+    return {all[0], all[1]};
+  }
+  Shape shape(const std::string& key) const {
+    const std::vector<int> all = sizes(key, 3);
+    return {all[0], all[1], all[2]};
+  }
+  std::vector<float> values(const std::string& key) const {
+    std::vector<float> all;
+    if (text(key).empty()) return all;
+    for (const std::string_view part : split(text(key), ',')) {
+      const auto number = parse_number(std::string(part));
+      if (!number) refuse(key);
+      all.push_back(static_cast<float>(*number));
+    }
+    return all;
+  }
+
+  const Metadata& metadata_;
+  const std::string& file_;
+};
+
+struct OpenedCheckpoint {
+  std::string path;
+  SafetensorsHeader header;
+};
+
+OpenedCheckpoint open_checkpoint(const CheckpointDisk& disk, const std::string& path) {
+  if (path.ends_with(".safetensors")) return {path, verify_checkpoint(disk, path)};
+  auto found = find_checkpoint(disk, path);
+  if (found) return {found->path, std::move(found->header)};
+  throw Error(ErrorKind::request, {"there is no checkpoint here", printable(path),
+                                   "ddl-train --checkpoint DIR writes them; ls " + quote_shell(path)});
+}
+
+void read_tensors(const CheckpointDisk& disk, const OpenedCheckpoint& file,
+                  const std::vector<NamedTensor>& named, std::span<float> values) {
+  for (const NamedTensor& one : named) {
+    const auto place = std::ranges::find(file.header.tensors, one.name, &TensorEntry::name);
+    const bool fits = place != file.header.tensors.end() &&
+                      std::ranges::equal(place->shape, one.dims, [](std::uint64_t a, int b) {
+                        return a == static_cast<std::uint64_t>(b);
+                      });
+    if (!fits) throw damaged_file(file.path, fmt::format("the tensor '{}' of its net is missing", one.name));
+    read_tensor(disk, file.path, file.header, *place, values.subspan(one.offset, one.count));
+  }
+}
+
+}  // namespace
+
+Metadata render_model(const Net& net, const Dataset& data, const DataRequest& request) {
+  const Shape decoded = data.train_images->shape();
+  return {{"net_yaml", render_net_yaml(net)},
+          {"image_channels", std::to_string(decoded.channels)},
+          {"image_size", fmt::format("{}x{}x{}", decoded.channels, decoded.height, decoded.width)},
+          {"image_resize", render_size(request.resize)},
+          {"image_crop", render_size(data.transform.crop)},
+          {"image_mean", render_values(data.transform.mean)},
+          {"image_scale", render_values(data.transform.scale)},
+          {"classes", std::to_string(data.classes)},
+          {"class_names", join_names(data.class_directories.names)}};
+}
+
+SavedModel load_model(const CheckpointDisk& disk, const std::string& path) {
+  const OpenedCheckpoint file = open_checkpoint(disk, path);
+  SavedModel model = ModelReader(file.header.metadata, file.path).read();
+  model.parameters.resize(model.net.parameter_count);
+  model.state.resize(model.net.state_count);
+  read_tensors(disk, file, model.net.parameters, model.parameters);
+  read_tensors(disk, file, model.net.state, model.state);
+  return model;
+}
+
+}  // namespace ddlrun::runtime

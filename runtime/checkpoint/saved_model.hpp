@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// What a checkpoint holds for use without its training: the net, the way from an image file to the net's
+// input, the names of the classes.
+#pragma once
+
+#include "runtime/checkpoint/checkpoint_directory.hpp"
+#include "runtime/data/dataset.hpp"
+#include "runtime/models/net.hpp"
+
+#include <string>
+#include <vector>
+
+namespace ddlrun::runtime {
+
+// Metadata: "net_yaml"; "image_channels", "image_size" (CxHxW before the crop), "image_resize", "image_crop"
+// (HxW, "" for none), "image_mean", "image_scale" (numbers joined by commas: one, one for each channel, or
+// one for each pixel; (x - mean) * scale); "classes" (a number); "class_names" (joined by '/', "" if
+// unknown).
+Metadata render_model(const Net& net, const Dataset& data, const DataRequest& request);
+
+struct SavedModel {
+  Net net;
+  DataRequest images;                    // channels and size of decoded images; crop
+  Shape decoded;                         // of an image before the crop
+  Transform transform;                   // crop, mean and scale
+  std::vector<std::string> class_names;  // one for each class: "0", "1" where the images had no names
+
+  std::vector<float> parameters;  // [net.parameter_count]
+  std::vector<float> state;       // [net.state_count]
+};
+
+// `path`: a checkpoint, or a directory of them, of which the newest intact one is read. Throws Error(request)
+// where there is none, or where it contains no net (of an older ddl-train).
+SavedModel load_model(const CheckpointDisk& disk, const std::string& path);
+
+}  // namespace ddlrun::runtime

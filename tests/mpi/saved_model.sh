@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A checkpoint without its training: tested and used for photos by ddl-train, and by PyTorch with the same accuracy.
+. "$(dirname "$0")/ranks.sh"
+loader=$(dirname "$0")/../../examples/pytorch/load_checkpoint.py
+accuracy_of() { grep -o 'test_accuracy=[0-9.]*' "$1" | grep -o '[0-9.]*$' | awk '{ printf "%.2f\n", 100 * $1 }'; }
+
+# Nets of every kind of layer: the test of the checkpoint is that of the training.
+for net in lenet5 caffe mlp; do
+  expect 0 'ok net' ranks 2 "$train" --data "$subset" --net $net --epochs 2 --checkpoint "$work/$net" --quiet
+  wanted=$(accuracy_of "$work/out")
+  expect 0 "test accuracy $wanted %" "$train" test "$work/$net" --data "$subset"
+done
+expect 0 'ok net' ranks 1 "$train" --data synthetic:3x64x64x4:64 --net resnet-18 --batch-size 8 --epochs 1 --checkpoint "$work/resnet" --quiet
+wanted=$(accuracy_of "$work/out")
+expect 0 "test accuracy $wanted %" "$train" test "$work/resnet" --data synthetic:3x64x64x4:64
+expect_refusal 3 'there is no checkpoint here' "$train" test "$work"
+expect_refusal 2 'test takes one checkpoint' "$train" test
+expect_refusal 3 'classes, the checkpoint has 4' "$train" test "$work/resnet" --data "$subset"
+
+# PyTorch, where it is installed.
+python=
+for candidate in python3 /usr/bin/python3; do
+  "$candidate" -c 'import torch, numpy, yaml' 2> /dev/null && python=$candidate && break
+done
+if [ -n "$python" ]; then
+  for net in lenet5 caffe mlp; do
+    "$train" test "$work/$net" --data "$subset" > "$work/ours"
+    "$python" "$loader" "$(ls "$work/$net"/*.safetensors | tail -n 1)" "$subset" > "$work/theirs" 2> "$work/err" || fail "PyTorch: $(tail -3 "$work/err")"
+    [ "$(grep -o 'test accuracy [0-9.]* %' "$work/ours")" = "$(grep -o 'test accuracy [0-9.]* %' "$work/theirs")" ] ||
+      fail "$net: $(cat "$work/ours" "$work/theirs")"
+  done
+else
+  echo 'not compared with PyTorch: no Python with torch, numpy and yaml (apt-get install python3-torch python3-yaml)'
+fi
+
+# Photos of many sizes, without a word about sizes and nets; classes by name.
+pictures=
+for candidate in python3 /usr/bin/python3; do
+  "$candidate" -c 'import PIL' 2> /dev/null && pictures=$candidate && break
+done
+if [ -n "$pictures" ]; then
+  (cd "$work" && "$pictures" - << 'PY') || fail 'no photos'
+import os, random
+from PIL import Image
+random.seed(1)
+for split, count in (("train", 64), ("val", 16)):
+    for name, colour in (("cat", (200, 60, 60)), ("dog", (60, 60, 200))):
+        os.makedirs(f"photos/{split}/{name}")
+        for i in range(count):
+            size = random.randint(40, 90), random.randint(40, 90)
+            noise = Image.effect_noise(size, 60).convert("RGB")
+            Image.blend(Image.new("RGB", size, colour), noise, 0.3).save(f"photos/{split}/{name}/{i}.jpg")
+PY
+  expect 0 'so: --resize 36 --crop 32 --net cifar-quick' ranks 2 "$train" --data "$work/photos" --epochs 30 --checkpoint "$work/ckpt"
+  expect 0 'test accuracy 100.00 %' "$train" test "$work/ckpt" --data "$work/photos"
+  expect 0 'cat.jpg: cat ' env -C "$work" bash -c 'cp photos/val/cat/3.jpg cat.jpg && cp photos/val/dog/4.jpg dog.jpg && exec "$@"' \
+    bash "$train" predict --checkpoint ckpt cat.jpg dog.jpg --top 1
+  grep -q '^dog.jpg: dog ' "$work/out" || fail "a dog is $(cat "$work/out")"
+  grep -q ',' "$work/out" && fail "--top 1: $(cat "$work/out")"
+  mv "$work/photos/val/dog" "$work/photos/val/wolf"
+  mv "$work/photos/train/dog" "$work/photos/train/wolf"
+  expect_refusal 3 'not those of the training: cat, dog' "$train" test "$work/ckpt" --data "$work/photos"
+  expect_refusal 3 'cannot' "$train" predict --checkpoint "$work/ckpt" "$work/no.jpg"
+else
+  echo 'no photos made: no Python with PIL (apt-get install python3-pil)'
+fi
+expect_refusal 2 'no photo is named' "$train" predict
+expect_refusal 2 'no checkpoint is named' "$train" predict cat.jpg
+
+# Typed alone it explains itself; a training that learns nothing says so.
+expect 0 'usage: ddl-train' "$train"
+expect 0 'the net has learned nothing' "$train" --data "$subset" --lr 3 --epochs 8 --quiet
+expect 0 'ok net' "$train" --data "$subset" --epochs 8 --quiet
+grep -q 'learned nothing' "$work/err" && fail "a training that learns is warned of: $(cat "$work/err")"
+finish
