@@ -76,7 +76,7 @@ row() {
       for_mpirun[1]=${for_mpirun[1]%,}
       ;;
   esac
-  on "$from" env "${row_env[@]}" mpirun -n "${#names[@]}" -rf job.rf "${for_mpirun[@]}" "${more[@]}" hostname \
+  on "$from" env "${row_env[@]}" mpirun -n "${#names[@]}" --rankfile job.rf "${for_mpirun[@]}" "${more[@]}" hostname \
     > "$work/mpirun" 2>&1
   seen=$(mpirun_verdict $? "$work/mpirun")
   on "$from" env "${row_env[@]}" "$tool" doctor "${for_doctor[@]}" --rankfile job.rf --only NAME-02 --json --timeout 10 \
@@ -163,7 +163,7 @@ slurm_row() { # "RANKFILE"
   write_rankfile "${names[@]}"
   home_file job.sh << SCRIPT
 #!/bin/bash
-mpirun -n ${#names[@]} -rf job.rf hostname > mpirun.out 2>&1
+mpirun -n ${#names[@]} --rankfile job.rf hostname > mpirun.out 2>&1
 echo \$? > mpirun.status
 $tool doctor --rankfile job.rf --only NAME-02 --json --timeout 10 > doctor.out 2> doctor.err
 SCRIPT
@@ -192,7 +192,7 @@ echo "$rows rows in all, $failures not as foretold"
 printf 'node1 slots=2\nnode2 slots=2\n' | home_file job.hosts
 write_rankfile ib1 ib2
 ask() { on node1 "$tool" doctor --hostfile job.hosts --rankfile job.rf --only NAME-02 --json > "$work/doctor" 2> /dev/null; }
-run_job() { on node1 mpirun -n 2 --hostfile job.hosts -rf job.rf hostname > "$work/mpirun" 2>&1; }
+run_job() { on node1 mpirun -n 2 --hostfile job.hosts --rankfile job.rf hostname > "$work/mpirun" 2>&1; }
 ask
 same "foretold" "bad-host ib2" "$(doctor_verdict "$work/doctor")"
 run_job && fail "the job with names of the other interface ran"

@@ -3,7 +3,7 @@
 # Names that the allocation does not have: each failing row of the table of names, and the slots behind the names.
 ranks_on() { rankfile "rank 0=$1 slot=0:0" "rank 1=$2 slot=0:0"; }
 hosts_on() { hosts "$1 slots=2" "$2 slots=2"; }
-on_rankfile=("${mpirun[@]}" -n 2 -rf job.rf)
+on_rankfile=("${mpirun[@]}" -n 2 --rankfile job.rf)
 
 kind fast_names_in_rankfile B1 "$f2" - "hostfile with host names, rankfile with names of the second interface"
 break_fast_names_in_rankfile() {
@@ -53,7 +53,7 @@ break_host_not_in_hostfile() {
 kind only_foreign_host_in_rankfile B15 - - "the rankfile has only a host that -H has not"
 break_only_foreign_host_in_rankfile() {
   rankfile "rank 0=$h3 slot=0:0"
-  broken "${mpirun[@]}" -n 1 -rf job.rf -H "$h2:2" bin/worker
+  broken "${mpirun[@]}" -n 1 --rankfile job.rf -H "$h2:2" bin/worker
 }
 kind one_slot_per_name B14 - - "-H without a count gives one slot a host"
 break_one_slot_per_name() { broken "${mpirun[@]}" -n 4 -H "$h1,$h2" bin/worker; }

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2016,SC2034,SC2154
 # SPDX-License-Identifier: MIT
 # Rankfiles and mapping options that Open MPI does not take.
-judged() { broken "${mpirun[@]}" -n "$1" -rf job.rf -H "$h1:4,$h2:4" bin/worker; }
+judged() { broken "${mpirun[@]}" -n "$1" --rankfile job.rf -H "$h1:4,$h2:4" bin/worker; }
 
 kind no_such_core B2 - - "core 9 of a package with fewer"
 break_no_such_core() {
@@ -59,17 +59,17 @@ break_no_slot_list() {
 kind capital_rank "X8|C30" - - "Rank in capitals, no resource manager: read as a hostfile first"
 break_capital_rank() {
   rankfile "Rank 0=$h1 slot=0:0" "Rank 1=$h2 slot=0:0"
-  broken "${mpirun[@]}" -n 2 -rf job.rf bin/worker
+  broken "${mpirun[@]}" -n 2 --rankfile job.rf bin/worker
 }
 kind relative_host X9 - - "+n0 without a resource manager"
 break_relative_host() {
   rankfile "rank 0=+n0 slot=0:0"
-  broken "${mpirun[@]}" -n 1 -rf job.rf bin/worker
+  broken "${mpirun[@]}" -n 1 --rankfile job.rf bin/worker
 }
 kind no_rankfile "B6|C30" - - "the rankfile does not exist on the launch host"
-break_no_rankfile() { broken "${mpirun[@]}" -n 2 -rf /tmp/nowhere.rf -H "$h1:2" bin/worker; }
+break_no_rankfile() { broken "${mpirun[@]}" -n 2 --rankfile /tmp/nowhere.rf -H "$h1:2" bin/worker; }
 kind no_rankfile_no_hosts "B6|C30" - - "the same without a host list: named as a hostfile"
-break_no_rankfile_no_hosts() { broken "${mpirun[@]}" -n 2 -rf nowhere.rf bin/worker; }
+break_no_rankfile_no_hosts() { broken "${mpirun[@]}" -n 2 --rankfile nowhere.rf bin/worker; }
 kind package_word X5 - - "slot=S5 where there is no such package: mpirun crashes"
 break_package_word() {
   rankfile "rank 0=$h1 slot=S5"
@@ -79,7 +79,7 @@ break_package_word() {
 kind conflicting_maps B22 - - "a rankfile and --map-by core"
 break_conflicting_maps() {
   rankfile "rank 0=$h1 slot=0:0" "rank 1=$h2 slot=0:0"
-  broken "${mpirun[@]}" -n 2 -rf job.rf --map-by core -H "$h1:4,$h2:4" bin/worker
+  broken "${mpirun[@]}" -n 2 --rankfile job.rf --map-by core -H "$h1:4,$h2:4" bin/worker
 }
 kind too_many_cores_per_rank "B17|B21" - - "pe=99: mpirun finds no free core left (B17), since so many were requested (B21)"
 break_too_many_cores_per_rank() { broken "${mpirun[@]}" -n 1 --map-by node:pe=99 -H "$h1:9" bin/worker; }

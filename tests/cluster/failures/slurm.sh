@@ -131,7 +131,7 @@ break_slurm_cancelled() {
 kind names_in_slurm_allocation B1 "$f1" - "job of Slurm, rankfile with names of the second interface"
 break_names_in_slurm_allocation() {
   ranks_on "$f1" "$f2"
-  script 'mpirun -n 2 -rf job.rf bin/worker'
+  script 'mpirun -n 2 --rankfile job.rf bin/worker'
   batch -N 2 -w "$h1,$h2"
 }
 kind host_not_in_slurm_allocation "B15|B20" - - "job of Slurm, -H names a host that is not the job's"
@@ -142,6 +142,6 @@ break_host_not_in_slurm_allocation() {
 kind index_beyond_allocation B7 - - "+n5 in the rankfile of a job with two hosts"
 break_index_beyond_allocation() {
   rankfile "rank 0=+n0 slot=0:0" "rank 1=+n5 slot=0:0"
-  script 'mpirun -n 2 -rf job.rf bin/worker'
+  script 'mpirun -n 2 --rankfile job.rf bin/worker'
   batch -N 2 -w "$h1,$h2"
 }

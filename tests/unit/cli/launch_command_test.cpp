@@ -111,8 +111,9 @@ TEST_CASE("the trainer is found beside the binary, gets the options and is verif
   launch.run({"launch", "2", "--", "--epochs", "3"});
   CHECK(launch.status == 0);
   const Command& ran = launch.processes.ran.back();
-  const Command tail(ran.end() - 4, ran.end());
-  CHECK(tail == Command{"--", "/opt/ddlrun/bin/ddl-train", "--epochs", "3"});
+  const Command tail(ran.end() - 6, ran.end() - 1);
+  CHECK(tail == Command{"--", "/opt/ddlrun/bin/ddl-train", "--epochs", "3", "--metrics"});
+  CHECK(ran.back().ends_with("/metrics.jsonl"));  // in the run directory
   CHECK(word_after(ran, "/opt/ddlrun/bin/ddlrun") == "exec");
   CHECK(launch.processes.watched);
 }
