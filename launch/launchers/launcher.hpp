@@ -60,6 +60,8 @@ struct LaunchRequest {
   LauncherWords words;
   std::uint32_t ranks = 1;
   std::string rankfile;  // path
+  // Hosts with the ranks of each, in the order of their first ranks; empty: all ranks are on this host.
+  std::vector<std::pair<std::string, std::uint32_t>> ranks_of_hosts;
   Exports exports;
   std::vector<std::array<std::string, 3>> chosen_mca;  // chosen by ddlrun: name, value, why
   bool keepalives = false;                             // other hosts take part, whose loss must be noticed

@@ -32,6 +32,24 @@ void add_rankfile(CommandBuilder& builder, const LaunchRequest& request) {
     builder.add({"--map-by", "rankfile:file=/dev/fd/9"}, why);
 }
 
+bool names_hosts(const LauncherWords& words) {
+  return std::ranges::any_of(words.mpi_arguments, [](const std::string& word) {
+    return word == "-H" || word == "-host" || word == "--host" || word.ends_with("hostfile") ||
+           word.ends_with("machinefile");
+  });
+}
+
+// Open MPI 4 takes the hosts of the rankfile for the allocation. PRRTE 3.0.8 refuses each that is not in an
+// allocation of Slurm, a hostfile or --host: "claimed that a host was either not allocated".
+void add_hosts(CommandBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
+  const bool has_allocation = environment.contains("SLURM_JOB_ID") || names_hosts(request.words);
+  if (request.launcher.version.major < 5 || request.ranks_of_hosts.empty() || has_allocation) return;
+  std::string list;
+  for (const auto& [host, ranks] : request.ranks_of_hosts)
+    list += fmt::format("{}{}:{}", list.empty() ? "" : ",", host, ranks);
+  builder.add({"--host", list}, "Open MPI 5 does not take the hosts from the rankfile");
+}
+
 // A setting of Open MPI that we choose, unless the user has.
 class Settings {
  public:
@@ -76,10 +94,11 @@ void add_keepalives(CommandBuilder& builder, const LaunchRequest& request, const
 void add_gentle_end(CommandBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
   const Settings settings(request, environment);
   const std::string name = "ess_base_forward_signals";
-  const bool can = request.launcher.version.major == 4 && request.launcher.version.minor >= 1 &&
-                   !settings.chosen_by_user(name);
+  const auto& [kind, major, minor, text] = request.launcher.version;
+  const bool can = (major >= 5 || (major == 4 && minor >= 1)) && !settings.chosen_by_user(name);
   if (!can || request.program.status_token.empty()) return;
-  settings.add(builder, name, "SIGURG", "launch sends it to end the ranks before mpirun ends them");
+  if (major == 4)  // PRRTE 3.0.8 forwards it unasked
+    settings.add(builder, name, "SIGURG", "launch sends it to end the ranks before mpirun ends them");
   builder.set_forwards_end();
 }
 
@@ -116,6 +135,7 @@ LaunchCommand plan_open_mpi_command(const LaunchRequest& request, const EnvVars&
   builder.add({"-n", fmt::format("{}", request.ranks)},
               "the ranks of the plan, so that a cut rankfile is noticed");
   add_rankfile(builder, request);
+  add_hosts(builder, request, environment);
   for (const std::string& name : builder.names()) builder.add({"-x", name}, builder.reason_of(name));
   if (request.enters_workdir)
     builder.add({"--wdir", request.workdir}, "without it, ranks of a host that lacks it start in $HOME");

@@ -169,6 +169,23 @@ LaunchPlan plan_launch(System& system, const LaunchSpec& spec) {
   return plan;
 }
 
+namespace {
+
+std::vector<std::pair<std::string, std::uint32_t>> count_ranks_of_hosts(
+    const std::vector<PlannedRank>& ranks) {
+  std::vector<std::pair<std::string, std::uint32_t>> hosts;
+  for (const PlannedRank& rank : ranks) {
+    const auto found = std::ranges::find(hosts, rank.host, &std::pair<std::string, std::uint32_t>::first);
+    if (found == hosts.end())
+      hosts.emplace_back(rank.host, 1);
+    else
+      ++found->second;
+  }
+  return hosts;
+}
+
+}  // namespace
+
 LaunchCommand make_launch_command(const System& system, const LaunchSpec& spec, const LaunchPlan& plan,
                                   const std::string& run_dir, bool for_script) {
   LaunchRequest request;
@@ -191,6 +208,7 @@ LaunchCommand make_launch_command(const System& system, const LaunchSpec& spec, 
   if (plan.placed.kind() != LauncherKind::open_mpi || rank_map.has_content())
     request.rank_map = std::move(rank_map);
   request.keepalives = others;
+  if (others) request.ranks_of_hosts = count_ranks_of_hosts(plan.placed.job.ranks);
   const std::string& token = plan.program.token;
   request.program = {plan.program.program.command,
                      system.environment.executable,

@@ -35,6 +35,7 @@ export OMP_PROC_BIND=close
 # /bin/sh -c exec "$@" 9< "$0" /runs/one/rankfile  opens the rankfile as descriptor 9: Open MPI 5 refuses a path with '-' or ':'
 # -n 8                              the ranks of the plan, so that a cut rankfile is noticed
 # --map-by rankfile:file=/dev/fd/9  which rank sits on which host and cores
+# --host h1:4,h2:4                  Open MPI 5 does not take the hosts from the rankfile
 # -x PATH                           programs are found as here
 # -x CUDA_DEVICE_ORDER              PCI_BUS_ID: the plan counts GPUs in PCI bus order, CUDA by speed
 # -x OMP_NUM_THREADS                5: the cores of each rank; more threads would share cores
@@ -48,4 +49,4 @@ export OMP_PROC_BIND=close
 # --prtemca plm_ssh_args -o ServerAliveInterval=5 -o ServerAliveCountMax=6  the same for ssh: it would wait for a quarter of an hour
 # --output tag                      each line starts with its rank
 # /opt/ddlrun/bin/ddlrun exec  supervises each rank: reports its state, and ends all its processes when the job ends
-/bin/sh -c 'exec "$@" 9< "$0"' /runs/one/rankfile mpirun5 -n 8 --map-by rankfile:file=/dev/fd/9 -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS --wdir /job --prtemca oob_tcp_keepalive_time 10 --prtemca oob_tcp_keepalive_intvl 5 --prtemca oob_tcp_keepalive_probes 3 --prtemca plm_ssh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' --output tag /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --supervise -- caffe train --solver=solver.prototxt
+/bin/sh -c 'exec "$@" 9< "$0"' /runs/one/rankfile mpirun5 -n 8 --map-by rankfile:file=/dev/fd/9 --host h1:4,h2:4 -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS --wdir /job --prtemca oob_tcp_keepalive_time 10 --prtemca oob_tcp_keepalive_intvl 5 --prtemca oob_tcp_keepalive_probes 3 --prtemca plm_ssh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' --output tag /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --supervise -- caffe train --solver=solver.prototxt

@@ -89,6 +89,24 @@ TEST_CASE("the line of Open MPI 5 opens the rankfile, as PRRTE refuses a path wi
   }
 }
 
+TEST_CASE("Open MPI 5 gets the hosts by --host, unless Slurm or the user names them") {
+  const auto hosts_of = [](const LaunchRequest& request, const EnvVars& environment = {}) {
+    const Command argv = plan_launch_command(request, environment).argv;
+    const auto found = std::find(argv.begin(), argv.end(), "--host");
+    return found == argv.end() ? std::string() : *(found + 1);
+  };
+  LaunchRequest asked = request(5);
+  CHECK(hosts_of(asked) == "");  // all ranks on this host
+  asked.ranks_of_hosts = {{"node1", 4}, {"node2", 2}};
+  CHECK(hosts_of(asked) == "node1:4,node2:2");
+  CHECK(hosts_of(asked, {{"SLURM_JOB_ID", "7"}}) == "");
+  asked.words.mpi_arguments = {"--hostfile", "hosts"};
+  CHECK(hosts_of(asked) == "");
+  LaunchRequest four = request(4);
+  four.ranks_of_hosts = asked.ranks_of_hosts;
+  CHECK(hosts_of(four) == "");  // takes them from the rankfile
+}
+
 TEST_CASE("every word before the program has a reason, and values of the user's are nowhere") {
   for (const int major : {4, 5}) {
     CAPTURE(major);
@@ -182,19 +200,21 @@ TEST_CASE("a signal that stands for TERM is requested where keepers make it of t
     const char* what;
     int major, minor;
     bool keeper, own;
-    bool asked;
+    bool forwards, asked;
   };
-  for (const Row& row :
-       {Row{"Open MPI 4.1", 4, 1, true, false, true}, Row{"before it could", 4, 0, true, false, false},
-        Row{"PRRTE", 5, 0, true, false, false}, Row{"no keepers", 4, 1, false, false, false},
-        Row{"the user's own", 4, 1, true, true, false}}) {
+  for (const Row& row : {Row{"Open MPI 4.1", 4, 1, true, false, true, true},
+                         Row{"before it could", 4, 0, true, false, false, false},
+                         Row{"PRRTE forwards it unasked", 5, 0, true, false, true, false},
+                         Row{"no keepers", 4, 1, false, false, false, false},
+                         Row{"no keepers", 5, 0, false, false, false, false},
+                         Row{"the user's own", 4, 1, true, true, false, false}}) {
     CAPTURE(row.what);
     LaunchRequest asked = request(row.major);
     asked.launcher.version.minor = row.minor;
     if (row.keeper) asked.program.status_token = "t";
     if (row.own) asked.words.mca.emplace_back("ess_base_forward_signals", "SIGALRM");
     const auto line = plan_launch_command(asked);
-    CHECK(line.forwards_end == row.asked);
+    CHECK(line.forwards_end == row.forwards);
     CHECK((std::find(line.argv.begin(), line.argv.end(), "SIGURG") != line.argv.end()) == row.asked);
   }
 }
