@@ -177,8 +177,10 @@ constexpr KnownError kSlurmRefusals[] = {
     {0, "Connection refused", "no answer at the controller's address", "scontrol ping", true},
     {0, "nvalid partition", "there is no such partition", kAskSinfo},
     {0, "Requested node configuration is not available",
-     "no node has what one node of this job needs (cores, memory, GPUs or features)",
-     "sinfo -o '%P %D %c %m %G %f'; then request less per node"},
+     "no node has what one node of this job needs (cores, memory, GPUs or features), or there are fewer "
+     "nodes than it "
+     "requests",
+     "sinfo -o '%P %D %c %m %G %f'; then request less per node, or fewer nodes"},
     {0, "Node count specification invalid", "the partition does not allow that many (or few) nodes",
      "scontrol show partition"},
     {0, "More processors requested than permitted", "one node, or the partition, has fewer cores",

@@ -52,11 +52,13 @@ find_kind() {
     ddlrun) awk '$4 == "ddlrun" && / launch /' ;;
     head) awk '$4 == "ddlrun" && / ssh-launch /' ;;
     hand) awk '$4 == "ddlrun" && /ddlrun ssh-daemon/' ;;
-    mpirun | orted) awk -v name="$1" '$4 == name' ;;
+    # Open MPI 5: prterun and prted.
+    mpirun) awk '$4 == "mpirun" || $4 == "prterun"' ;;
+    orted) awk '$4 == "orted" || $4 == "prted"' ;;
     rank) awk '$4 == "family" || $4 == "stubborn" || $4 == "ddl-train"' ;;
     keeper) awk '$4 == "ddlrun" && / exec /' ;;
     guard) awk '$4 == "ddlrun-guard"' ;;
-    sshd) awk '$4 == "sshd" && / ddl(@notty| \[priv\])/' ;;
+    sshd) awk '($4 == "sshd" || $4 == "sshd-session") && / ddl(@notty| \[priv\])/' ;; # OpenSSH 9.8 split it
   esac | cut -d' ' -f2
 }
 start_job() {

@@ -27,7 +27,13 @@ waits() { # REASON WORDS...
   ddl cancel "$id"
 }
 has_reason() { [ "$(field "$id" Reason)" = "$1" ]; }
-scenario_too_many_nodes() { waits PartitionNodeLimit 1x5x1; }
+# Slurm 22.05 takes it, 24.11 refuses it.
+scenario_too_many_nodes() {
+  case $(on node1 sinfo --version) in
+    'slurm 22.'* | 'slurm 23.'*) waits PartitionNodeLimit 1x5x1 ;;
+    *) refused_by_slurm "configuration" 1x5x1 ;;
+  esac
+}
 scenario_too_long() { waits PartitionTimeLimit --queue short --walltime 2h 1x1x1; }
 
 scenario_mistakes_at_once() {
