@@ -15,7 +15,9 @@ void add_plan_options(CLI::App& app, PlanTexts& texts) {
       .option("--map-by", texts.by, "UNIT",
               "gpus: cores near each GPU; packages: cores alone; auto (default)")
       .option("--cores-per-rank", texts.cores_per_rank, "N",
-              "exactly N cores for each rank; default: share all cores");
+              "exactly N cores for each rank; default: share all cores")
+      .flag("--oversubscribe", texts.oversubscribe,
+            "let more ranks than cores share the cores, to try a job on a small machine");
 }
 
 }  // namespace ddlrun::cli

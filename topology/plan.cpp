@@ -30,7 +30,10 @@ void check_rank_count(const MachineTopology& machine, std::uint32_t ranks, const
                          : fmt::format("{} ranks per node need {} cores, there are {}", ranks, wanted, cores);
   std::string hint = options.cores_per_rank > 1 && ranks <= cores
                          ? fmt::format("--cores-per-rank {}", cores / ranks)
-                         : fmt::format("a first factor of {} or less: each rank needs a core", cores);
+                         : fmt::format(
+                               "a first factor of {} or less: each rank needs a core; to try more ranks "
+                               "on shared cores: --oversubscribe",
+                               cores);
   throw Error(ErrorKind::request, {std::move(what), name_of(machine), std::move(hint)});
 }
 
@@ -153,14 +156,19 @@ std::string render_slot(const MachineTopology& machine, const std::vector<CoreIn
 }
 
 MachinePlan plan_machine(const MachineTopology& machine, std::uint32_t ranks, const PlanOptions& options) {
-  check_rank_count(machine, ranks, options);
-  CoreAllocation shares = use_gpus(machine, ranks, options.by)
+  const auto cores = static_cast<std::uint32_t>(machine.cores.size());
+  const bool share = options.oversubscribe && options.cores_per_rank <= 1 && cores > 0 && ranks > cores;
+  const std::uint32_t alone = share ? cores : ranks;  // ranks with cores of their own; the others repeat them
+  check_rank_count(machine, alone, options);
+  CoreAllocation shares = !share && use_gpus(machine, ranks, options.by)
                               ? share_by_gpus(machine, ranks, options.cores_per_rank)
-                              : share_by_packages(machine, ranks, options.cores_per_rank);
+                              : share_by_packages(machine, alone, options.cores_per_rank);
   MachinePlan plan{machine, {}, std::move(shares.remarks)};
-  for (std::size_t x = 0; x < shares.ranks.size(); ++x) {
-    plan.ranks.push_back(make_placement(machine, std::move(shares.ranks[x]), x));
-  }
+  if (share)
+    plan.remarks.push_back(fmt::format("{} ranks share {} core{}: to try a job out, not for speed", ranks,
+                                       cores, cores == 1 ? "" : "s"));
+  for (std::size_t x = 0; x < ranks; ++x)
+    plan.ranks.push_back(make_placement(machine, shares.ranks[x % shares.ranks.size()], x));
   return plan;
 }
 

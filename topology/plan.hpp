@@ -17,12 +17,13 @@ enum class MapBy { automatic, gpus, packages };
 struct PlanOptions {
   RankOrder order = RankOrder::ddl;
   MapBy by = MapBy::automatic;
-  int cores_per_rank = 0;  // 0: all cores are dealt out; else exactly so many each
+  int cores_per_rank = 0;      // 0: all cores are dealt out; else exactly so many each
+  bool oversubscribe = false;  // more ranks than cores share them, in turn; without GPUs
 };
 
 // Where local rank x sits on one kind of machine.
 struct LocalPlacement {
-  std::vector<CoreIndex> cores;  // ascending, whole cores, never shared with another rank
+  std::vector<CoreIndex> cores;  // ascending, whole cores, shared only by --oversubscribe
   std::vector<PuIndex> pus;      // ascending: every hardware thread of those cores
   int numa_node = -1;            // the one all its cores belong to, or -1
   int gpu = -1;                  // index in PCI order, or -1

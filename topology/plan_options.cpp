@@ -18,6 +18,7 @@ PlanOptions parse_plan_options(const PlanTexts& texts) {
   options.by =
       parse_enum<MapBy>("--map-by", texts.by,
                         {{"auto", MapBy::automatic}, {"gpus", MapBy::gpus}, {"packages", MapBy::packages}});
+  options.oversubscribe = texts.oversubscribe;
   if (texts.cores_per_rank.empty()) return options;
   const auto cores = parse_unsigned(texts.cores_per_rank, 65536);
   if (!cores || *cores == 0) {

@@ -13,6 +13,7 @@ struct PlanTexts {
   std::string order;  // "": ddl, or what the program's framework assumes
   std::string by = "auto";
   std::string cores_per_rank;
+  bool oversubscribe = false;
 };
 
 // Error{usage} with "did you mean".

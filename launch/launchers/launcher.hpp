@@ -64,6 +64,7 @@ struct LaunchRequest {
   std::vector<std::pair<std::string, std::uint32_t>> ranks_of_hosts;
   Exports exports;
   std::vector<std::array<std::string, 3>> chosen_mca;  // chosen by ddlrun: name, value, why
+  bool shares_cores = false;                           // several ranks on a core
   bool keepalives = false;                             // other hosts take part, whose loss must be noticed
   RankProgram program;
   // Nothing: ranks get only what the launcher itself can set, which Open MPI alone allows.

@@ -102,6 +102,16 @@ void add_gentle_end(CommandBuilder& builder, const LaunchRequest& request, const
   builder.set_forwards_end();
 }
 
+// Ranks that wait must leave the core to those that compute.
+void add_shared_cores(CommandBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
+  if (!request.shares_cores) return;
+  if (request.launcher.version.major >= 5)
+    builder.add({"--bind-to", "core:overload-allowed"}, "--oversubscribe: several ranks on a core");
+  const std::string name = "mpi_yield_when_idle";
+  if (!Settings(request, environment).chosen_by_user(name))
+    builder.add({"--mca", name, "1"}, "ranks that wait leave the core to those that compute");
+}
+
 }  // namespace
 
 MpirunVersion parse_mpirun_version(std::string_view output) {
@@ -136,6 +146,7 @@ LaunchCommand plan_open_mpi_command(const LaunchRequest& request, const EnvVars&
               "the ranks of the plan, so that a cut rankfile is noticed");
   add_rankfile(builder, request);
   add_hosts(builder, request, environment);
+  add_shared_cores(builder, request, environment);
   for (const std::string& name : builder.names()) builder.add({"-x", name}, builder.reason_of(name));
   if (request.enters_workdir)
     builder.add({"--wdir", request.workdir}, "without it, ranks of a host that lacks it start in $HOME");

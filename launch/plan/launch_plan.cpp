@@ -208,6 +208,7 @@ LaunchCommand make_launch_command(const System& system, const LaunchSpec& spec, 
   if (plan.placed.kind() != LauncherKind::open_mpi || rank_map.has_content())
     request.rank_map = std::move(rank_map);
   request.keepalives = others;
+  request.shares_cores = spec.placement.plan.oversubscribe;
   if (others) request.ranks_of_hosts = count_ranks_of_hosts(plan.placed.job.ranks);
   const std::string& token = plan.program.token;
   request.program = {plan.program.program.command,

@@ -209,9 +209,10 @@ JobPlan plan_job_ranks(System& system, const LaunchSpec& spec, int mpi_major) {
   } else {
     plan_ranks(shape, spec.placement.plan, job);
   }
-  check_text(system, "rankfile", job.rankfile_text,
-             check_context(shape, job, {}, static_cast<std::uint32_t>(job.ranks.size()), mpi_major),
-             job.findings);
+  CheckContext context =
+      check_context(shape, job, {}, static_cast<std::uint32_t>(job.ranks.size()), mpi_major);
+  context.shares_cores = spec.placement.plan.oversubscribe;
+  check_text(system, "rankfile", job.rankfile_text, context, job.findings);
   return job;
 }
 

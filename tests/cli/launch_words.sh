@@ -46,4 +46,12 @@ has_not "nothing was started" "$work/out" started
 check "no run directory was made" test -z "$(grep -rl -e torchrun -e horovodrun "$XDG_STATE_HOME")"
 launch once 1 -- torchrun --nproc-per-node=2 train.py
 same "one torchrun on its host" "0 started" "$status $(cat once.out)"
+# More ranks than cores, to try a job on a laptop: each where it was planned, with every launcher that is here.
+expect 3 '--oversubscribe' "$DDLRUN" launch 3 --sockets 1 --cores 1 -- true
+for kind in openmpi ssh; do
+  expect 0 '3 ranks share 1 core: ' "$DDLRUN" launch 3 --launcher $kind --sockets 1 --cores 1 --oversubscribe --verify -- true
+  grep -q '3 of 3 ranks are where they were planned' "$work/err" || fail "$kind: $(cat "$work/err")"
+  grep -q overlap "$work/err" && fail "$kind: the shared cores are a finding: $(cat "$work/err")"
+done
+
 finish

@@ -36,6 +36,7 @@ constexpr std::size_t max_findings_of_a_kind = 10'000;
 
 // What is known about the job the file is for. Everything is optional; what is not given is not checked.
 struct CheckContext {
+  bool shares_cores = false;           // --oversubscribe: several ranks on a core are no finding
   std::optional<std::uint32_t> ranks;  // mpirun -n
   std::optional<Dims> dims;
   std::vector<std::string> allocation;  // names as the hostfile, -H or the scheduler gives them

@@ -245,7 +245,7 @@ std::vector<RankfileFinding> check_facts(RankfileFacts facts, const CheckContext
   add(check_given_dims(facts, context, ranks));
   add(check_header(facts, ranks));
   add(check_allocation(facts, context));
-  add(check_overlaps(std::move(facts.uses), facts, context.mpi_major));
+  if (!context.shares_cores) add(check_overlaps(std::move(facts.uses), facts, context.mpi_major));
   return all;
 }
 
