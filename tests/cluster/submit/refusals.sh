@@ -30,7 +30,7 @@ has_reason() { [ "$(field "$id" Reason)" = "$1" ]; }
 # Slurm 22.05 takes it, 24.11 refuses it.
 scenario_too_many_nodes() {
   case $(on node1 sinfo --version) in
-    'slurm 22.'* | 'slurm 23.'*) waits PartitionNodeLimit 1x5x1 ;;
+    *' 22.'* | *' 23.'*) waits PartitionNodeLimit 1x5x1 ;;
     *) refused_by_slurm "configuration" 1x5x1 ;;
   esac
 }
