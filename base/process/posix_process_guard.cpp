@@ -94,7 +94,10 @@ class Guardian {
     }
     program_ = read_process(child.pid).id;
     program_.pid = child.pid;
-    ::setpgid(0, 0);  // out of reach of a KILL to the group
+    // Out of reach of a KILL to the group. A session of its own, too: in a batch script, where no shell holds
+    // the group, the kernel sends HUP to the whole group if one of its processes is stopped and another one
+    // ends whose parent is in the same session and in another group (setpgid(2), orphaned process groups).
+    if (::setsid() < 0) ::setpgid(0, 0);
     detach(STDIN_FILENO);
     detach(STDOUT_FILENO);
     if (options_.capture_err) detach(STDERR_FILENO);

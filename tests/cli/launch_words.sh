@@ -54,4 +54,11 @@ for kind in openmpi ssh; do
   grep -q overlap "$work/err" && fail "$kind: the shared cores are a finding: $(cat "$work/err")"
 done
 
+# In a batch script a stopped process of the same group is no reason for the kernel to hang up on all others.
+for kind in openmpi ssh; do
+  # shellcheck disable=SC2016
+  run setsid --wait bash -c 'sleep 60 & kill -STOP $!; "$0" launch 1 -q --launcher "$1" -- true; kill -KILL $!; echo alive' "$DDLRUN" $kind
+  grep -qx alive "$work/out" || fail "$kind: the whole group was ended: status $status, $(cat "$work/err")"
+done
+
 finish
