@@ -6,6 +6,7 @@
 #include "topology/core_allocation.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>

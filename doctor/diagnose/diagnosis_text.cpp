@@ -6,6 +6,7 @@
 #include "doctor/diagnose/sanitize.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

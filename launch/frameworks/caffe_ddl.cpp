@@ -8,6 +8,7 @@
 #include "launch/frameworks/plan_internal.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace ddlrun::frameworks {
 

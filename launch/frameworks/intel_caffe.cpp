@@ -6,6 +6,7 @@
 #include "launch/frameworks/plan_internal.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

@@ -5,6 +5,7 @@
 #include "launch/rank/rank_map.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>

@@ -6,6 +6,7 @@
 #include "runtime/core/gzip.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <optional>
 
