@@ -4,6 +4,7 @@
 #include "base/text/text.hpp"
 #include "doctor/diagnose/exit_status.hpp"
 #include "doctor/diagnose/likely_cause.hpp"
+#include "doctor/diagnose/log_end.hpp"
 
 #include <fmt/format.h>
 
@@ -17,7 +18,6 @@ namespace {
 constexpr std::size_t few_lines = 3;
 constexpr int min_explaining_score = 75;  // a crash in the launcher's words has less
 constexpr int min_likely_score = 60;      // where the run certainly failed; else min_failure_score
-constexpr int min_doubtful_score = 50;
 
 // The command that prints each line's rank before it, for the launcher of this run.
 std::string tagging_command(const Diagnosis& diagnosis) {
@@ -169,14 +169,18 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log) {
 
 // What general rules find where no signature gives a cause.
 void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed) {
+  if (!certainly_failed && run_completes(log)) return;
+  const int min_score = certainly_failed       ? min_likely_score
+                        : ends_in_trouble(log) ? min_end_score
+                                               : min_failure_score;
   auto& findings = diagnosis.also_seen;
   if (!findings.empty() && findings.front().kind <= SignatureClass::fact) return;
-  const SalientLine* line =
-      most_telling(log.salient.kept(), certainly_failed ? min_likely_score : min_failure_score);
+  const SalientLine* line = most_telling(log.salient.kept(), min_score);
   if (line == nullptr) return;
   const std::string headline = error_headline(*line);
   const Signature* error = error_class(log.signatures, headline);
   if (error == nullptr) return;
+  if (error->unless_run_continues && !certainly_failed && run_continues(log)) return;
   Place place = line->place;
   const auto ended = log.matches.first_failed_rank(log.sources);
   if (place.host.empty() && place.rank) place.host = log.matches.host_of(*place.rank);
@@ -208,6 +212,25 @@ void fill_salient(Diagnosis& diagnosis, const LogFacts& log) {
   };
   std::sort(diagnosis.salient_lines.begin(), diagnosis.salient_lines.end(),
             [&order](const LogLine& a, const LogLine& b) { return order(a) < order(b); });
+}
+
+// Where nothing else failed and the run continues, a failure that programs survive is a note.
+void demote_survived(std::vector<Finding>& findings, const LogFacts& log) {
+  const auto is_survivable = [&log](const Finding& finding) {
+    const Signature* known = find_signature(log.signatures, finding.id);
+    return known != nullptr && known->unless_run_continues;
+  };
+  const bool all = std::all_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+    return finding.kind == SignatureClass::benign || is_survivable(finding);
+  });
+  if (!all || log.matches.first_failed_rank(log.sources) || !run_continues(log)) return;
+  for (Finding& finding : findings) finding.kind = SignatureClass::benign;
+}
+
+// Without a known failure: a line is bad enough, or bad and the last.
+bool shows_failure(const Diagnosis& diagnosis, const LogFacts& log) {
+  if (diagnosis.end.status) return diagnosis.shows_error;
+  return (diagnosis.shows_error && !run_continues(log)) || ends_in_trouble(log);
 }
 
 // No sign of a failure: lists the few lines that may still be errors.
@@ -251,6 +274,7 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
   add_exception(diagnosis, log);
 
   auto& findings = diagnosis.also_seen;
+  if (!end.status) demote_survived(findings, log);
   const bool certainly_failed =
       diagnosis.end.status.value_or(0) != 0 || log.matches.first_failed_rank(log.sources).has_value() ||
       std::any_of(findings.begin(), findings.end(),
@@ -264,7 +288,7 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
     findings.erase(findings.begin());
     const bool likely = diagnosis.cause->kind == SignatureClass::likely;
     diagnosis.verdict = likely ? Verdict::likely_cause : Verdict::cause_found;
-  } else if (!ended_well(end) && (certainly_failed || diagnosis.shows_error)) {
+  } else if (!ended_well(end) && (certainly_failed || shows_failure(diagnosis, log))) {
     diagnosis.verdict = Verdict::unknown;
   }
   if (diagnosis.verdict == Verdict::unknown || (has_cause && diagnosis.cause->kind >= SignatureClass::likely))

@@ -53,7 +53,7 @@ std::string joined(std::string_view first, const std::vector<EvidenceLine>& foll
   for (const EvidenceLine& next : following) {
     if (text.size() + next.text.size() > max_headline) break;
     text += ' ' + next.text;
-    if (!next.text.ends_with(':') && text.size() > 120) break;
+    if (!next.text.ends_with(':') && !next.text.ends_with(',') && text.size() > 120) break;
   }
   return text;
 }
@@ -80,7 +80,8 @@ const SalientLine* most_telling(const std::vector<SalientLine>& lines, int min_s
 
 std::string error_headline(const SalientLine& line) {
   const std::string& text = line.line.text;
-  if (text.ends_with("error stack:")) {
+  const auto ends_as_head = [](const std::string& one) { return one.ends_with("error stack:"); };
+  if (ends_as_head(text) || (!line.following.empty() && ends_as_head(line.following.front().text))) {
     const std::string frame = innermost_frame(line);
     const std::size_t begin = text.find("rror in ");
     const std::string_view call =
@@ -105,7 +106,7 @@ std::string error_headline(const SalientLine& line) {
     }
     return clip(what);
   }
-  return clip(text.ends_with(':') ? joined(text, line.following) : text);
+  return clip(text.ends_with(':') || text.ends_with(',') ? joined(text, line.following) : text);
 }
 
 const Signature* error_class(const SignatureSet& set, std::string_view text) {

@@ -117,6 +117,20 @@ bool take_nccl(LinePrefix& prefix) {
   return true;
 }
 
+// "MPICH ERROR [Rank 3] [job id 77.0] [Tue Jan 31 15:16:32 2023] [nid001774] - Abort(...) ..." of Cray MPICH.
+bool take_cray_mpich(LinePrefix& prefix) {
+  constexpr std::string_view head = "MPICH ERROR [Rank ", end = "] - ";
+  const std::string_view text = prefix.text;
+  if (!text.starts_with(head)) return false;
+  const std::size_t close = text.find(end), digits = digits_at(text, head.size());
+  if (close == std::string_view::npos || digits == 0) return false;
+  const std::size_t open = text.rfind('[', close);
+  prefix.rank = rank_of(text.substr(head.size(), digits));
+  prefix.host = host_in(text.substr(open + 1, close - open - 1));
+  prefix.text.remove_prefix(close + end.size());
+  return true;
+}
+
 bool take_stamp(LinePrefix& prefix) {
   const auto found = read_stamp(prefix.text);
   if (!found) return false;
@@ -160,7 +174,8 @@ LinePrefix split_prefix(std::string_view line) {
   prefix.text = line;
   for (int i = 0; i < 5; ++i) {  // they come one after another, in any order
     const bool taken = take_output_tag(prefix) || take_stamp(prefix) || take_rank_in_brackets(prefix) ||
-                       take_host_and_pid(prefix) || take_nccl(prefix) || take_srun_label(prefix);
+                       take_host_and_pid(prefix) || take_nccl(prefix) || take_cray_mpich(prefix) ||
+                       take_srun_label(prefix);
     if (!taken) break;
   }
   return prefix;

@@ -56,7 +56,9 @@ std::vector<LogLine> last_of(std::vector<LogLine> older, std::vector<LogLine> ne
 LogAnalysis::LogAnalysis(std::shared_ptr<const SignatureSet> set)
     : index_(std::move(set)),
       matches_(index_.set()),
-      matcher_(index_, [this](Match&& match) { matches_.add(std::move(match)); }) {}
+      matcher_(
+          index_, [this](Match&& match) { matches_.add(std::move(match)); },
+          [this](const ReadLine& line) { take_salient(line, index_.scanner().find_all(line.raw)); }) {}
 
 void LogAnalysis::begin_source(const std::string& name) {
   sources_.push_back(sanitize(name, 300));
@@ -172,17 +174,22 @@ void LogAnalysis::take_segment(std::string_view segment, bool touched) {
   if (!line.prefix.host.empty() && hosts_.size() < max_hosts) hosts_.insert(line.prefix.host);
   const bool belongs = matcher_.take(line, literals);
   bool of_traceback = tracebacks_.is_attentive();
-  int salience = 0;
   for (const std::uint32_t literal : literals) {
     const LiteralUse& use = index_.use_of(literal);
-    salience = std::max(salience, use.salience);
     of_traceback = of_traceback || use.of_traceback;
     if (use.marks_end && lines_before_end_.empty())
       lines_before_end_ = last_of(last_lines_, lines_at_end(before_, line_ - 1));
   }
   if (of_traceback) tracebacks_.take(line);
-  if (salient_.is_attentive() && !belongs) salient_.follow(line);
-  if (salience > 0 && !belongs) salient_.take(line, salience);
+  if (belongs) return;
+  if (salient_.is_attentive()) salient_.follow(line);
+  take_salient(line, literals);
+}
+
+void LogAnalysis::take_salient(const ReadLine& line, const std::vector<std::uint32_t>& literals) {
+  int salience = 0;
+  for (const std::uint32_t literal : literals) salience = std::max(salience, index_.use_of(literal).salience);
+  if (salience > 0) salient_.take(line, salience);
 }
 
 // The last lines of `text` that are neither empty nor boilerplate; `number` is that of its last line.

@@ -43,6 +43,7 @@ class LogAnalysis {
   void take_long_line(std::string_view line, bool is_whole);
   void take_line(std::string_view line, bool touched);
   void take_segment(std::string_view segment, bool touched);
+  void take_salient(const ReadLine& line, const std::vector<std::uint32_t>& literals);
   std::vector<LogLine> lines_at_end(std::string_view text, std::uint64_t number);
   void remember_last_lines(std::string_view text);
   // True while lines without any literal matter too.
@@ -52,8 +53,8 @@ class LogAnalysis {
 
   PatternIndex index_;
   MatchStore matches_;
-  MessageMatcher matcher_;
   SalientLines salient_;
+  MessageMatcher matcher_;
   TracebackReader tracebacks_;
   std::set<std::string> hosts_;  // named before lines
   std::vector<std::string> sources_;

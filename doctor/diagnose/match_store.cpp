@@ -116,6 +116,9 @@ LogSource log_source_named(std::string_view name) {
 }
 
 void MatchStore::add(Match&& match) {
+  const auto& evidence = match.evidence;
+  const std::uint64_t length = evidence.empty() ? 0 : evidence.back().line - evidence.front().line;
+  last_line_ = std::max(last_line_, match.sequence + length);
   if (match.is_ending) return add_ending(match);
   Entry& entry = entries_[match.owner];
   const bool first = entry.count == 0;

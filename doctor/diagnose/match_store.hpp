@@ -29,6 +29,8 @@ class MatchStore {
   std::optional<FailingRank> first_failed_rank(const std::vector<std::string>& sources) const;
   // The whole run's status, if the log contains it.
   RunStatus logged_status() const;
+  // The last line of the last match, counted over all sources; 0 for none.
+  std::uint64_t last_line() const { return last_line_; }
   // The rank's host, if the log contains it, else "".
   std::string host_of(std::uint32_t rank) const;
 
@@ -50,6 +52,7 @@ class MatchStore {
   std::map<std::uint32_t, Entry> entries_;  // by the signature's number
   std::optional<Match> first_end_;
   RunStatus status_;
+  std::uint64_t last_line_ = 0;
   std::map<std::uint32_t, std::string> host_of_rank_;
 };
 

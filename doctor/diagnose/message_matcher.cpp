@@ -84,6 +84,7 @@ bool MessageMatcher::feed(Open& open, const ReadLine& line) {
 
 bool MessageMatcher::start(const ReadLine& line, const std::vector<std::uint32_t>& literals) {
   bool belongs = false;
+  std::shared_ptr<FirstLine> first;
   for (const std::uint32_t literal : literals) {
     const LiteralUse& use = index_.use_of(literal);
     if (use.help_count) belongs = take_help_count(line) || belongs;
@@ -91,19 +92,23 @@ bool MessageMatcher::start(const ReadLine& line, const std::vector<std::uint32_t
       help_step_ = 1;
       belongs = true;
     }
+    if (!first && !use.patterns.empty()) first = std::make_shared<FirstLine>(std::string(line.raw), line);
     for (const std::uint32_t number : use.patterns) {
-      belongs = start_pattern(line, index_.pattern(number)) || belongs;
+      belongs = start_pattern(line, index_.pattern(number), first) || belongs;
     }
   }
+  first.reset();
   close_finished(false);
   return belongs;
 }
 
-bool MessageMatcher::start_pattern(const ReadLine& line, const PatternRef& pattern) {
+bool MessageMatcher::start_pattern(const ReadLine& line, const PatternRef& pattern,
+                                   const std::shared_ptr<FirstLine>& first) {
   auto captures = match_line(pattern.lines->front(), line.raw);
   if (!captures) return false;
   Open open;
   open.match = new_match(line);
+  open.first = first;
   open.match.owner = pattern.owner;
   open.match.is_ending = pattern.is_ending;
   open.match.weight = pattern.weight;
@@ -170,9 +175,24 @@ void MessageMatcher::add_topic(const ReadLine& line, std::string_view file, std:
 void MessageMatcher::close_finished(bool all) {
   const auto is_over = [all](const Open& open) { return all || open.lines_left <= 0; };
   for (Open& open : open_) {
-    if (is_over(open) && open.complete()) sink_(std::move(open.match));
+    if (is_over(open)) decide(open);
   }
   open_.erase(std::remove_if(open_.begin(), open_.end(), is_over), open_.end());
+}
+
+void MessageMatcher::decide(Open& open) {
+  if (open.complete()) {
+    open.first->is_matched = true;
+    sink_(std::move(open.match));
+  } else if (open.first.use_count() == 1 && !open.first->is_matched) {
+    ReadLine line = open.first->line;
+    line.raw = open.first->raw;
+    const auto rank = line.prefix.rank;
+    line.prefix = split_prefix(line.raw);
+    if (rank) line.prefix.rank = rank;
+    unmatched_(line);
+  }
+  open.first.reset();
 }
 
 void MessageMatcher::end() {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,12 @@ namespace ddlrun::diagnose {
 class MessageMatcher {
  public:
   using Sink = std::function<void(Match&&)>;
+  using UnmatchedSink = std::function<void(const ReadLine&)>;
 
-  // `sink` is called for each match when nothing more can be learned about it.
-  MessageMatcher(const PatternIndex& book, Sink sink) : index_(book), sink_(std::move(sink)) {}
+  // `sink` is called for each match when nothing more can be learned about it, `unmatched` for a line that
+  // took part in no match after all: it began patterns, and none of them found its other lines.
+  MessageMatcher(const PatternIndex& book, Sink sink, UnmatchedSink unmatched)
+      : index_(book), sink_(std::move(sink)), unmatched_(std::move(unmatched)) {}
 
   // True while lines without any literal matter too.
   bool is_attentive() const { return !open_.empty() || help_step_ != 0; }
@@ -29,8 +33,15 @@ class MessageMatcher {
   void end();
 
  private:
+  // The line that began a match, kept until all patterns that it began are decided.
+  struct FirstLine {
+    std::string raw;
+    ReadLine line;  // its views are not valid
+    bool is_matched = false;
+  };
   struct Open {
     Match match;
+    std::shared_ptr<FirstLine> first;
     const MessagePattern* lines = nullptr;
     std::size_t next = 1;  // the line of the pattern that is waited for
     int lines_left = 0;
@@ -42,7 +53,9 @@ class MessageMatcher {
   bool feed_open(const ReadLine& line);
   bool feed(Open& open, const ReadLine& line);
   bool start(const ReadLine& line, const std::vector<std::uint32_t>& literals);
-  bool start_pattern(const ReadLine& line, const PatternRef& pattern);
+  bool start_pattern(const ReadLine& line, const PatternRef& pattern,
+                     const std::shared_ptr<FirstLine>& first);
+  void decide(Open& open);
   bool take_help_count(const ReadLine& line);
   bool take_help_without_text(const ReadLine& line);
   void add_topic(const ReadLine& line, std::string_view file, std::string_view topic, std::uint64_t count);
@@ -51,6 +64,7 @@ class MessageMatcher {
 
   const PatternIndex& index_;
   Sink sink_;
+  UnmatchedSink unmatched_;
   std::vector<Open> open_;
   Stamp last_stamp_;
   int help_step_ = 0;  // 1: the topic is next, 2: "from the file:", 3: the file

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/diagnose/pattern_index.hpp"
 
+#include "doctor/diagnose/error_keywords.hpp"
 #include "doctor/diagnose/line_pattern.hpp"
 #include "doctor/diagnose/salient_lines.hpp"
 

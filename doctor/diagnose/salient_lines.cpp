@@ -18,190 +18,9 @@ namespace {
 constexpr std::size_t max_kept = 48;
 constexpr int min_followed_score = 70;
 constexpr int max_following = 8;
-constexpr int last_errno = 134;       // of Linux
-constexpr int boilerplate_score = 6;  // listed only where no better line exists
-
-// Crashes and kills score less than errors in words: those explain more.
-constexpr ErrorKeyword words[] = {
-    {"rror: ", 80},
-    {"ERROR ", 65},
-    {"ERROR:", 80},
-    {"ERROR]", 75},
-    {" ERROR", 65},
-    {" Error ", 60},
-    {" error ", 55},
-    {"Error at ", 70},
-    {"Error returned", 75},
-    {"ERROR on proc", 90},
-    {"Error in ", 70},
-    {"error in ", 55},
-    {"ERROR_LOG", 75},
-    {"FATAL ", 85},
-    {"FATAL:", 85},
-    {"] FATAL", 85},
-    {"fatal: ", 85},
-    {"fatal error", 85},
-    {"Fatal error", 85},
-    {"FATAL ERROR", 85},
-    {"FATAL FROM", 85},
-    {"Fatal Python error", 85},
-    {"Check failed: ", 90},
-    {"NCCL WARN ", 75},
-    {"NCCL error", 85},
-    {"NCCL failure", 85},
-    {"WARN Socket ", 75},
-    {"UCX  ERROR", 88},
-    {"UCX  FATAL", 90},
-    {"Memory access fault by GPU", 90},
-    {"_STATUS_ERROR", 85},
-    {"DEADLINE_EXCEEDED", 90},
-    {"aborting with error", 85},
-    {"operation error on ", 85},
-    {"suspects a hang", 85},
-    {"_init failed", 82},
-    {"CUDA error", 88},
-    {"CUDA Error", 88},
-    {"CUDA_ERROR_", 85},
-    {"CUDA failure", 88},
-    {"GPUassert", 88},
-    {"hipError", 85},
-    {"cudaError", 85},
-    {"HIP error", 88},
-    {"NVRM: Xid", 80},
-    {"fallen off the bus", 90},
-    {"E tensorflow/", 80},
-    {"F tensorflow/", 90},
-    {"Traceback (", 70},
-    {"xception: ", 80},
-    {"xception in ", 75},
-    {"Segmentation fault", 72},
-    {"segmentation fault", 72},
-    {"SIGSEGV", 72},
-    {"SIGABRT", 70},
-    {"SIGKILL", 72},
-    {"SIGBUS", 72},
-    {"segfault", 72},
-    {"core dumped", 72},
-    {"Aborted", 70},
-    {"Abort(", 72},
-    {"MPI_ABORT", 70},
-    {"MPI_Abort", 70},
-    {"Assertion", 85},
-    {"assertion failed", 85},
-    {"Assertion failed", 85},
-    {" failed", 55},
-    {" failed:", 70},
-    {"failed to ", 65},
-    {" FAILED", 65},
-    {"Failed to ", 65},
-    {"failure", 50},
-    {"Failure", 55},
-    {"Cannot ", 60},
-    {"cannot ", 55},
-    {"CANNOT ", 70},
-    {"can't ", 50},
-    {"could not ", 60},
-    {"Could not ", 65},
-    {"unable to ", 60},
-    {"Unable to ", 65},
-    {"unable to connect", 75},
-    {"denied", 60},
-    {"Permission denied", 80},
-    {"refused", 60},
-    {"Connection refused", 75},
-    {"No such file", 75},
-    {"does not exist", 70},
-    {"not found", 60},
-    {"version `GLIBC", 85},
-    {"version GLIBC", 85},
-    {"not found (required by", 88},
-    {"cannot open shared object", 88},
-    {"symbol lookup error", 88},
-    {"undefined symbol", 85},
-    {"timed out", 65},
-    {"Timed out", 65},
-    {"timeout", 45},
-    {"Killed", 72},
-    {" killed", 60},
-    {"Terminated", 70},
-    {"out of memory", 82},
-    {"Out of memory", 82},
-    {"OUT OF MEMORY", 82},
-    {"Cannot allocate memory", 82},
-    {"cannot allocate", 75},
-    {"oom-kill", 82},
-    {"oom_kill", 82},
-    {"insufficient memory", 80},
-    {"bad_alloc", 88},
-    {"terminate called", 85},
-    {"panic: ", 80},
-    {"Bus error", 74},
-    {"Illegal instruction", 75},
-    {"Floating point exception", 75},
-    {"forrtl: ", 85},
-    {"Fortran runtime error", 88},
-    {"Program received signal", 72},
-    {"ERROR STOP", 85},
-    {"No space left", 85},
-    {"Input/output error", 80},
-    {"quota exceeded", 85},
-    {"Disk quota", 85},
-    {"Read-only file system", 85},
-    {"Stale file handle", 85},
-    {"Bad address", 80},
-    {"Invalid argument", 60},
-    {"Bad file descriptor", 60},
-    {"temporarily unavailable", 60},
-    {"resource busy", 60},
-    {"Transport endpoint", 60},
-    {"No such device", 60},
-    {"Address already in use", 85},
-    {"Name or service not known", 80},
-    {"Temporary failure in name", 80},
-    {"No route to host", 80},
-    {"Network is unreachable", 80},
-    {"Connection timed out", 75},
-    {"Connection reset", 55},
-    {"Broken pipe", 40},
-    {"exited with", 55},
-    {"exit code ", 50},
-    {"non-zero exit code", 55},
-    {"exit status ", 50},
-    {"invalid ", 50},
-    {"Invalid ", 60},
-    {"unrecognized ", 75},
-    {"Unrecognized ", 75},
-    {"unknown option", 75},
-    {"not supported", 55},
-    {"mismatch", 55},
-    {"what():  ", 86},
-    {"Too many open files", 85},
-    {"ImportError", 80},
-    {"ModuleNotFoundError", 85},
-    {"No module named", 85},
-    {"Unhandled ", 70},
-    {"double free", 88},
-    {"free(): ", 85},
-    {"malloc(): ", 85},
-    {"corrupted ", 80},
-    {"stack smashing", 88},
-    {"stack overflow", 80},
-    {"syntax error", 80},
-    {"command not found", 80},
-    {"Operation not permitted", 70},
-    {"Unrecoverable", 75},
-    {"uncorrectable", 75},
-    {"Uncorrectable", 75},
-    {"critical", 45},
-    {"CRITICAL", 80},
-    {"exceeded", 55},
-    {"=>> PBS: ", 85},
-    {"TERM_MEMLIMIT", 85},
-    {"TERM_RUNLIMIT", 85},
-    {"license", 45},
-    {"Reason: ", 76},
-    {"Called CmiAbort", 72},
-};
+constexpr int max_following_stack = 20;  // an error stack of MPICH
+constexpr int last_errno = 134;          // of Linux
+constexpr int boilerplate_score = 6;     // listed only where no better line exists
 
 bool has_any(std::string_view text, std::initializer_list<std::string_view> some) {
   return std::any_of(some.begin(), some.end(),
@@ -220,13 +39,13 @@ bool ends_with_errno_text(std::string_view text) {
                      [text](const std::string& end) { return text.ends_with(end); });
 }
 
-// "error: 0.31" and "errors=0" are figures, not failures.
+// "error: 0.31" and "errors=0" are figures, not failures; "error 12" has a code.
 bool is_figure(std::string_view text) {
   for (std::size_t at = text.find("rror"); at != std::string_view::npos; at = text.find("rror", at + 4)) {
-    std::size_t next = at + 4;
-    while (next < text.size() && std::string_view("s :=").find(text[next]) != std::string_view::npos) ++next;
+    const std::size_t next = std::min(text.find_first_not_of("s :=", at + 4), text.size());
     const bool digit = next < text.size() && text[next] >= '0' && text[next] <= '9';
-    if (!digit || next == at + 4) return false;
+    const bool is_value = text.substr(at + 4, next - at - 4).find_first_of("s:=") != std::string_view::npos;
+    if (!digit || !is_value) return false;
     if (exception_text(text) && text.find('.', next) == std::string_view::npos) return false;  // KeyError: 17
   }
   return has_any(text, {"rror"});
@@ -240,13 +59,22 @@ std::string shape_of(std::string_view text) {
   return shape;
 }
 
+// "Fatal error in PMPI_Init: Other MPI error, error stack:", also in two lines.
+bool is_stack_head(std::string_view text) {
+  return text.ends_with("error stack:") ||
+         (has_any(text, {"Fatal error in MPI_", "Fatal error in PMPI_"}) && text.ends_with(':'));
+}
+
+bool is_fatal(std::string_view text) {
+  return has_any(text, {"Abort(", "ABORT", "Fatal", "FATAL", "fatal:", "fatal error", "aborting",
+                        "core dumped", "*** ["});
+}
+
 bool weaker(const SalientLine& a, const SalientLine& b) {
   return a.score != b.score ? a.score < b.score : a.moment.sequence > b.moment.sequence;
 }
 
 }  // namespace
-
-std::span<const ErrorKeyword> error_keywords() { return words; }
 
 bool is_boilerplate(std::string_view text) {
   return has_any(text, {"detected that one or more processes",
@@ -298,12 +126,14 @@ int line_salience(std::string_view text, int word_score) {
     const bool bare = exception->message.empty() && text.find(':') == std::string_view::npos;
     score = second ? 60 : bare ? std::max(score, 70) : 95;
   }
+  if (has_any(text, {"Other MPI error"}) && is_stack_head(text)) score = std::min(score, 76);
   if (score < min_failure_score && ends_with_errno_text(text)) score = min_failure_score + 1;
   const bool of_nccl = has_any(text, {"NCCL WARN", "WARN Socket"});
   if (!of_nccl && has_any(text, {"arning", "WARN", " INFO", "INFO ", "DEBUG"})) score -= 35;
   if (has_any(text, {"Connection reset", "connection closed", "Broken pipe", "aborting job", "Terminating "}))
     score -= 15;
-  if (has_any(text, {"o errors", "o error ", "0 failed", "without error", "ignored", "ignoring"}))
+  if (has_any(text, {" no error", "No error", " 0 error", " 0 failed", "without error", "trapping enabled",
+                     "ignored", "ignoring"}))
     score -= 60;
   if (has_any(text, {"Signal: ", "*** Process received signal"})) score += 5;
   return std::max(score, 0);
@@ -313,6 +143,8 @@ void SalientLines::take(const ReadLine& line, int word_score) {
   const int score = line_salience(line.prefix.text, word_score);
   if (score <= 5) return;
   highest_ = std::max(highest_, score);
+  if (score >= min_doubtful_score) last_doubtful_ = line.sequence;
+  shows_fatal_ = shows_fatal_ || is_fatal(line.prefix.text);
   const bool sure = line.prefix.rank && score >= min_failure_score;
   const bool first_rank =
       sure && (!first_of_a_rank_ || is_earlier({line.prefix.stamp, line.sequence}, first_of_a_rank_->moment));
@@ -339,7 +171,7 @@ void SalientLines::take(const ReadLine& line, int word_score) {
     followed_shape_ = found.shape;
     followed_score_ = score;
     followed_label_ = line.prefix.rank;
-    lines_left_ = max_following;
+    lines_left_ = is_stack_head(found.line.text) ? max_following_stack : max_following;
   }
   kept_.push_back(std::move(found));
 }
@@ -350,6 +182,7 @@ void SalientLines::follow(const ReadLine& line) {
   if (followed == kept_.end() || lines_left_-- <= 0) return end_source();
   if (followed_label_ != line.prefix.rank) return;
   const std::string_view text = trim(line.prefix.text);
+  if (text.empty() && is_stack_head(followed->line.text)) return;
   if (text.empty() || is_decoration(text) || is_boilerplate(text)) return end_source();
   followed->following.push_back({line.line, sanitize(text, 300)});
 }

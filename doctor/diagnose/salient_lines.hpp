@@ -16,14 +16,11 @@
 
 namespace ddlrun::diagnose {
 
-struct ErrorKeyword {
-  std::string_view text;
-  int score;
-};
-std::span<const ErrorKeyword> error_keywords();
-
 // From this score on, one line is enough to report that the run failed.
 constexpr int min_failure_score = 70;
+
+// From this score on, a line is listed; the run may have failed.
+constexpr int min_doubtful_score = 50;
 
 struct SalientLine {
   LogLine line;  // `source` is empty
@@ -53,6 +50,10 @@ class SalientLines {
   // The first line of a known rank with at least min_failure_score.
   const std::optional<SalientLine>& first_of_a_rank() const { return first_of_a_rank_; }
   int highest_score() const { return highest_; }
+  // Some line reports that the program cannot go on: "Fatal error", "Abort(".
+  bool shows_fatal() const { return shows_fatal_; }
+  // The last line, counted over all sources, with at least min_doubtful_score; 0 for none.
+  std::uint64_t last_doubtful() const { return last_doubtful_; }
   // All that are kept, in no order.
   const std::vector<SalientLine>& kept() const { return kept_; }
 
@@ -60,6 +61,8 @@ class SalientLines {
   std::vector<SalientLine> kept_;
   std::optional<SalientLine> first_of_a_rank_;
   int highest_ = 0;
+  std::uint64_t last_doubtful_ = 0;
+  bool shows_fatal_ = false;
   std::string followed_shape_;  // of the line whose following lines are read
   int followed_score_ = 0;
   std::optional<std::uint32_t> followed_label_;  // the rank before its line

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A signature: the texts that identify a known failure, its cause and its remedies.
-// The data itself is signatures.yaml.
+// The data itself is in signatures/.
 #pragma once
 
 #include <cstdint>
@@ -60,9 +60,10 @@ struct Signature {
   std::vector<MessagePattern> patterns;  // alternatives
   std::vector<HelpTopic> topics;
   std::vector<FactRule> facts;
-  bool may_follow = false;          // may also be a consequence: other causes come first
-  bool unless_rank_ended = false;   // only where no rank is known to have been started and ended
-  bool unless_rank_failed = false;  // only where no rank had ended by itself before, with a status
+  bool may_follow = false;            // may also be a consequence: other causes come first
+  bool unless_rank_ended = false;     // only where no rank is known to have been started and ended
+  bool unless_rank_failed = false;    // only where no rank had ended by itself before, with a status
+  bool unless_run_continues = false;  // programs can run without it: a note where ordinary output follows
 };
 
 // Other facts in a log: how a rank ended, the status of the whole run, the host of a rank.

@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 namespace ddlrun::diagnose {
 
@@ -157,8 +159,9 @@ class Reader {
   }
 
   Signature read_signature(const YamlValue& value) const {
-    need_mapping(value, {"id", "class", "title", "match", "topics", "facts", "may_follow",
-                         "unless_rank_ended", "unless_rank_failed", "cause", "try", "reference"});
+    need_mapping(value,
+                 {"id", "class", "title", "match", "topics", "facts", "may_follow", "unless_rank_ended",
+                  "unless_rank_failed", "unless_run_continues", "cause", "try", "reference"});
     Signature signature;
     signature.id = required_text(value, "id");
     signature.kind = read_class(value);
@@ -179,6 +182,8 @@ class Reader {
       signature.unless_rank_ended = read_bool(*unless);
     if (const YamlValue* unless = value.find("unless_rank_failed"))
       signature.unless_rank_failed = read_bool(*unless);
+    if (const YamlValue* unless = value.find("unless_run_continues"))
+      signature.unless_run_continues = read_bool(*unless);
     const bool can_be_found =
         !signature.patterns.empty() || !signature.topics.empty() || !signature.facts.empty();
     if (!can_be_found && signature.kind != SignatureClass::fact && !likely)
@@ -217,8 +222,15 @@ SignatureSet parse_signatures(std::string_view text, const std::string& file_nam
 }
 
 std::shared_ptr<const SignatureSet> builtin_signatures() {
-  static const auto set =
-      std::make_shared<const SignatureSet>(parse_signatures(builtin_signatures_text(), "signatures.yaml"));
+  static const auto set = [] {
+    SignatureSet all;
+    for (const SignatureFile& file : builtin_signature_files()) {
+      SignatureSet one = parse_signatures(file.text, file.name);
+      std::move(one.signatures.begin(), one.signatures.end(), std::back_inserter(all.signatures));
+      std::move(one.endings.begin(), one.endings.end(), std::back_inserter(all.endings));
+    }
+    return std::make_shared<const SignatureSet>(std::move(all));
+  }();
   return set;
 }
 

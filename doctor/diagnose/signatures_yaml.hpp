@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Signatures from their file: signatures.yaml, which is part of the binary, and a user's own.
+// Signatures from their files: signatures/*.yaml, which are part of the binary, and a user's own.
 #pragma once
 
 #include "doctor/diagnose/signature.hpp"
@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ddlrun::diagnose {
 
@@ -19,7 +20,11 @@ std::shared_ptr<const SignatureSet> builtin_signatures();
 // `base` with `added`: a signature with a known id replaces it.
 SignatureSet merge_signatures(SignatureSet base, SignatureSet added);
 
-// The text of signatures.yaml as it was at build time.
-std::string_view builtin_signatures_text();
+struct SignatureFile {
+  const char* name;
+  std::string_view text;
+};
+// signatures/*.yaml as they were at build time, by name.
+std::vector<SignatureFile> builtin_signature_files();
 
 }  // namespace ddlrun::diagnose

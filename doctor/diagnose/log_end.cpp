@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/log_end.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace ddlrun::diagnose {
+
+namespace {
+
+constexpr std::uint64_t end_lines = 12;  // what counts as the end
+constexpr std::size_t min_ordinary_lines = 2;
+constexpr std::uint64_t long_run = 10;  // lines without a bad one
+
+std::uint64_t last_bad_line(const LogFacts& log) {
+  return std::max(log.salient.last_doubtful(), log.matches.last_line());
+}
+
+}  // namespace
+
+bool run_continues(const LogFacts& log) {
+  if (log.sources.size() != 1 || log.salient.shows_fatal()) return false;
+  const std::uint64_t last = last_bad_line(log);
+  const auto is_ordinary = [last](const LogLine& line) {
+    const bool of_stack =
+        line.text.find("0x") != std::string::npos || line.text.find("NCCL INFO") != std::string::npos;
+    return line.line > last && !of_stack;
+  };
+  const auto count = std::count_if(log.last_lines.begin(), log.last_lines.end(), is_ordinary);
+  return static_cast<std::size_t>(count) >= min_ordinary_lines;
+}
+
+bool run_completes(const LogFacts& log) {
+  if (!run_continues(log) || log.lines - last_bad_line(log) < long_run) return false;
+  constexpr std::array words = {"done",     "Done",    "finished", "Finished",   "omplete",
+                                "accuracy", "success", "Success",  "Total time", "otal wall",
+                                "elapsed",  "Elapsed", "PASSED",   "'ok'"};
+  return std::any_of(log.last_lines.begin(), log.last_lines.end(), [&](const LogLine& line) {
+    return std::any_of(words.begin(), words.end(),
+                       [&](const char* word) { return line.text.find(word) != std::string::npos; });
+  });
+}
+
+bool ends_in_trouble(const LogFacts& log) {
+  if (log.sources.size() != 1 || run_continues(log)) return false;
+  const auto& kept = log.salient.kept();
+  return log.salient.last_doubtful() + end_lines > log.lines &&
+         std::any_of(kept.begin(), kept.end(),
+                     [](const SalientLine& line) { return line.score >= min_end_score; });
+}
+
+}  // namespace ddlrun::diagnose

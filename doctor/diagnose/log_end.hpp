@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// What the end of a log without an exit status shows: does the run continue after the last line that looks
+// bad, or is such a line the last?
+#pragma once
+
+#include "doctor/diagnose/conclusion.hpp"
+
+namespace ddlrun::diagnose {
+
+// Ordinary output follows the last line that looks bad: the program runs without what that line reports.
+// False for several logs, whose order is not known.
+bool run_continues(const LogFacts& log);
+
+// It continues for long, and its last lines have a word such as "done" or "accuracy".
+bool run_completes(const LogFacts& log);
+
+// At the end of a log a line with this score most likely shows the failure.
+constexpr int min_end_score = 55;
+
+// Such a line is among the last ones, and no ordinary output follows it.
+bool ends_in_trouble(const LogFacts& log);
+
+}  // namespace ddlrun::diagnose

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/log_end.hpp"
+
+#include "tests/unit/doctor/diagnose/examples.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun::diagnose;
+using ddlrun::tests::diagnose_text;
+
+TEST_SUITE_BEGIN("doctor/diagnose/log_end");
+
+namespace {
+
+const std::string adapter =
+    "[1700000000.1] [n1:77:0] ib_log.c:246  UCX  ERROR mlx5_0: ibv_create_cq() failed: Cannot allocate "
+    "memory. Please "
+    "set max locked memory (ulimit -l) to 'unlimited' (current: 64 kbytes)\n";
+const std::string output = "# OSU MPI Latency Test\n# Size  Latency (us)\n1  0.23\n2  0.24\n";
+
+}  // namespace
+
+TEST_CASE("an adapter's error is a note where the run continues, and the cause where it does not") {
+  struct Row {
+    std::string text;
+    Verdict verdict;
+  };
+  const Row rows[] = {
+      {adapter, Verdict::cause_found},
+      {adapter + output, Verdict::no_trouble},
+      {output + adapter, Verdict::cause_found},
+      {adapter + output + "Abort(77) on node 0 (rank 0 in comm 0): application aborts\n",
+       Verdict::cause_found},
+      {adapter + output + "mpirun noticed that process rank 1 with PID 5 on node n1 exited on signal 11\n",
+       Verdict::cause_found},
+      {adapter + "0x7f01 ucs_handle_error\n0x7f02 main\n0x7f03 _start\n", Verdict::cause_found},
+      {"n1: Failed to modify UD QP to INIT on mlx5_0: Invalid argument\n" + output, Verdict::no_trouble},
+      {"n1: Failed to modify UD QP to INIT on mlx5_0: Invalid argument\n", Verdict::likely_cause},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    CHECK(diagnose_text(row.text).verdict == row.verdict);
+  }
+}
+
+TEST_CASE("a line in words that looks bad counts only at the end of the log") {
+  const std::string line = "stage 3 failed after all\n";
+  CHECK(diagnose_text(output + line).verdict == Verdict::likely_cause);
+  CHECK(diagnose_text(output + line).cause->title == "stage 3 failed after all");
+  CHECK(diagnose_text(output + line + "summary follows\n" + output).verdict == Verdict::no_trouble);
+  CHECK(diagnose_text(output + line, {0, LogSource::unknown}).verdict == Verdict::no_trouble);
+}
+
+TEST_CASE("a run that completes after an error in words is no failure") {
+  std::string steps;
+  for (int step = 0; step < 20; ++step) steps += "step " + std::to_string(step) + " loss 0.5\n";
+  const std::string line = "sh: tool: command not found\n";
+  CHECK(exit_code(diagnose_text(line + steps + "Training done in 49.8 seconds\nbye\n")) == 0);
+  CHECK(exit_code(diagnose_text(line + steps)) == 1);
+  CHECK(exit_code(diagnose_text(steps + line + "Training done\nbye\n")) == 1);
+}
+
+TEST_CASE("the first line of a message whose other lines are missing still counts") {
+  // The whole message of Open MPI is a signature; this one is cut.
+  const std::string cut = "An ORTE daemon has unexpectedly failed after launch and before\n";
+  CHECK(exit_code(diagnose_text("step 1\n" + cut)) == 1);
+}
