@@ -93,6 +93,7 @@ bool is_boilerplate(std::string_view text) {
                         "srun: Job step aborted",
                         "CLEANING UP REMAINING",
                         "YOU CAN IGNORE THE BELOW",
+                        "to see all help / error messages",
                         "Primary job  terminated",
                         "Please see the FAQ page",
                         "This typically refers to a problem",

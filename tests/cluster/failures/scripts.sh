@@ -7,7 +7,7 @@ break_module_under_dash() {
   printf '#!/bin/sh\nmodule load openmpi\npython3 nosuch.py\n' | home_file job.sh
   batch -N 1
 }
-kind source_under_dash X43 - - "source in a job script for dash"
+kind source_under_dash "X43|J80" - - "source in a job script for dash"
 break_source_under_dash() {
   printf '#!/bin/sh\nsource env/bin/activate\npython3 -c "import torch_of_the_env"\n' | home_file job.sh
   batch -N 1

@@ -55,7 +55,7 @@ break_no_orted() {
   shell_line_on "$h2" 'PATH=/opt/none/bin'
   both
 }
-kind orted_library "E15|C16" - - "orted of one host lacks a library"
+kind orted_library "E15|C16|U58" - - "orted of one host lacks a library"
 break_orted_library() {
   local_copy "$h2" "$(command -v orted)" orted 'libopen-rte\.so\.40' libopen-rte.so.39
   shell_line_on "$h2" 'PATH=/tmp/job:$PATH'

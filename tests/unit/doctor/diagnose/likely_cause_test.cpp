@@ -42,11 +42,11 @@ TEST_CASE("a message of several lines gives one headline") {
        "stack:\n"
        "MPIR_Init_thread(639)......: \n"
        "MPID_Init(860).............: fail failed\n"
-       "MPIDI_NM_mpi_init_hook(689): OFI addrinfo() failed (ofi_init.h:689: No data available)\n",
-       "PMPI_Init_thread: OFI addrinfo() failed (ofi_init.h:689: No data available)"},
+       "MPIDI_NM_mpi_init_hook(689): the segment table is full (init.h:689: No data available)\n",
+       "PMPI_Init_thread: the segment table is full (init.h:689: No data available)"},
       {"x: MPI_Abort: Fatal error in PMPI_Init: Other MPI error, error stack: MPID_Init(501)....:  "
-       "MPIDI_OFI_mpi_init_hook(599): OFI fi_open domain failed (ofi_init.c:599:Invalid argument)\n",
-       "OFI fi_open domain failed (ofi_init.c:599:Invalid argument)"},
+       "MPIDI_mpi_init_hook(599): the segment table is full (init.c:599:Invalid argument)\n",
+       "the segment table is full (init.c:599:Invalid argument)"},
       {"E base_collective_executor.cc:249] StartAbort DEADLINE_EXCEEDED: Deadline Exceeded\n"
        "F grpc_server_lib.cc:103] UNIMPLEMENTED: Clean shutdown is not currently implemented\n",
        "E base_collective_executor.cc:249] StartAbort DEADLINE_EXCEEDED: Deadline Exceeded"},
@@ -96,9 +96,9 @@ TEST_CASE("a number before each line is no rank where MPICH names another") {
       "3: Abort(1091215) on node 0 (rank 12 in comm 0): Fatal error in PMPI_Init: Other MPI error, error "
       "stack:\n"
       "3: MPIR_Init_thread(136)........:\n"
-      "3: MPIDI_OFI_mpi_init_hook(1061): OFI addrinfo() failed (ofi_init.c:1061: No data available)\n");
+      "3: MPIDI_mpi_init_hook(1061): the segment table is full (init.c:1061: No data available)\n");
   REQUIRE(diagnosis.cause);
-  CHECK(diagnosis.cause->title.starts_with("PMPI_Init: OFI addrinfo() failed"));
+  CHECK(diagnosis.cause->title.starts_with("PMPI_Init: the segment table is full"));
   CHECK(diagnosis.cause->place.rank == 12u);
 }
 

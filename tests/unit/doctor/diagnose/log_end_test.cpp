@@ -34,8 +34,8 @@ TEST_CASE("an adapter's error is a note where the run continues, and the cause w
       {adapter + output + "mpirun noticed that process rank 1 with PID 5 on node n1 exited on signal 11\n",
        Verdict::cause_found},
       {adapter + "0x7f01 ucs_handle_error\n0x7f02 main\n0x7f03 _start\n", Verdict::cause_found},
-      {"n1: Failed to modify UD QP to INIT on mlx5_0: Invalid argument\n" + output, Verdict::no_trouble},
-      {"n1: Failed to modify UD QP to INIT on mlx5_0: Invalid argument\n", Verdict::likely_cause},
+      {"n1: the mlx5_0 port cannot be opened: Invalid argument\n" + output, Verdict::no_trouble},
+      {"n1: the mlx5_0 port cannot be opened: Invalid argument\n", Verdict::likely_cause},
   };
   for (const Row& row : rows) {
     CAPTURE(row.text);

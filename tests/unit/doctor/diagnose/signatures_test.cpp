@@ -78,7 +78,10 @@ TEST_CASE("a positive example is diagnosed as its own signature only") {
     if (found == nullptr) continue;
     if (!example.host.empty()) CHECK(found->place.host == example.host);
     if (example.rank >= 0) CHECK(found->place.rank.value_or(9999) == static_cast<unsigned>(example.rank));
-    for (const std::string& remedy : found->remedies) CHECK(remedy.find("{") == remedy.find("{print"));
+    for (const std::string& remedy : found->remedies) {
+      for (const char* name : {"{host}", "{rank}", "{value}", "{status}", "{signal}", "{number}", "{tagged}", "{try}"})
+        CHECK(remedy.find(name) == std::string::npos);
+    }
   }
 }
 
@@ -140,8 +143,11 @@ TEST_CASE("each topic's own text, as Open MPI has it installed, is recognized") 
     MESSAGE("skipped: Open MPI's help files are not in /usr/share/openmpi");
     return;
   }
+  int tested = 0;
   for (const Signature& signature : builtin_signatures()->signatures) {
     for (const HelpTopic& topic : signature.topics) {
+      if (!std::filesystem::exists(help_files / topic.file)) continue;  // of another version of Open MPI
+      ++tested;
       CAPTURE(topic.file);
       CAPTURE(topic.topic);
       const std::string text = printed_help(topic);
@@ -153,6 +159,7 @@ TEST_CASE("each topic's own text, as Open MPI has it installed, is recognized") 
       CHECK(is_seen(diagnose_text(text), id));
     }
   }
+  CHECK(tested > 80);
 }
 
 TEST_SUITE_END();
