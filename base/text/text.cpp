@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "base/text/text.hpp"
 
+#include "base/text/utf8.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -115,14 +117,16 @@ std::string render_shell(std::span<const std::string> words) {
 
 std::string printable(std::string_view text, std::size_t limit) {
   std::string shown;
-  for (const char c : text.substr(0, limit)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f)
-      shown += fmt::format("\\x{:02x}", byte);
+  std::size_t at = 0;
+  while (at < text.size() && at < limit) {
+    const std::size_t length = printable_length(text.substr(at));
+    if (length == 0)
+      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[at]));
     else
-      shown += c;
+      shown += text.substr(at, length);
+    at += std::max<std::size_t>(length, 1);
   }
-  return text.size() > limit ? shown + "..." : shown;
+  return at < text.size() ? shown + "..." : shown;
 }
 
 std::optional<std::string> closest_match(std::string_view word, std::span<const std::string> candidates) {

@@ -26,6 +26,25 @@ std::size_t utf8_length(std::string_view text) {
   return continues(at(1)) && continues(at(2)) && continues(at(3)) ? 4 : 0;
 }
 
+std::size_t printable_length(std::string_view text) {
+  const std::size_t length = utf8_length(text);
+  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (length == 1) return at(0) < 0x20 || at(0) == 0x7f ? 0 : 1;
+  if (length == 2) {
+    const bool is_c1 = at(0) == 0xc2 && at(1) < 0xa0;
+    const bool turns = at(0) == 0xd8 && at(1) == 0x9c;  // U+061C
+    return is_c1 || turns ? 0 : length;
+  }
+  if (length == 3 && at(0) == 0xe2) {
+    // U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069
+    const bool turns =
+        (at(1) == 0x80 && (at(2) == 0x8e || at(2) == 0x8f || (at(2) >= 0xa8 && at(2) <= 0xae))) ||
+        (at(1) == 0x81 && at(2) >= 0xa6 && at(2) <= 0xa9);
+    if (turns) return 0;
+  }
+  return length;
+}
+
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);

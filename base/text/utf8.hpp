@@ -11,6 +11,10 @@ namespace ddlrun {
 // surrogates and values beyond U+10FFFF are none (RFC 3629).
 std::size_t utf8_length(std::string_view text);
 
+// The same for a character that a terminal shows as it is: 0 too for control characters (C0, C1, DEL), for
+// ends of lines (U+2028, U+2029) and for those that turn the direction of writing.
+std::size_t printable_length(std::string_view text);
+
 bool is_utf8(std::string_view text);
 
 }  // namespace ddlrun

@@ -319,7 +319,7 @@ std::vector<Finding> check_user(const CheckInput& input) {
   return evaluate_each(
       input, "DATA-02",
       [&](const HostReport& host) -> CheckResult {
-        const auto uid = host.facts.text("user.uid"), gid = host.facts.text("user.gid");
+        const auto uid = host.facts.number("user.uid"), gid = host.facts.number("user.gid");
         if (!uid || !gid) return skip_missing(host.facts, "user.uid");
         const std::string user(host.facts.text("user.name").value_or(""));
         const std::string own = fmt::format("{}:{}", *uid, *gid);
@@ -336,12 +336,13 @@ std::vector<Finding> check_user(const CheckInput& input) {
         result.expected = fmt::format("{}, as on {}", most, count_of(groups[0].hosts.size(), "host"));
         result.why = "on a shared file system that is somebody else: files are not readable, or not writable";
         result.remedy.needs_root = true;
-        if (*gid != wanted_gid)
+        result.remedy.note =
+            "usermod refuses while that user has processes there; with LDAP or NIS mend it there";
+        if (!has_majority(groups)) return result;
+        if (std::to_string(*gid) != wanted_gid)
           result.remedy.commands.push_back(fmt::format("groupmod -g {} {}", wanted_gid, quote_shell(user)));
         result.remedy.commands.push_back(
             fmt::format("usermod -u {} -g {} {}", wanted_uid, wanted_gid, quote_shell(user)));
-        result.remedy.note =
-            "usermod refuses while that user has processes there; with LDAP or NIS mend it there";
         return result;
       },
       "user");

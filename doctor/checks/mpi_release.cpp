@@ -24,6 +24,11 @@ std::string daemon_of(const HostReport& driver_host) {
 
 // The driver host's directory in front of PATH, in shells that are not interactive too.
 Remedy path_remedy(const std::string& dir) {
+  if (!is_command_word(dir))
+    return {{},
+            false,
+            false,
+            fmt::format("put {} into PATH there, or load the site's module", printable(dir, 200))};
   return {
       {into_bashrc(fmt::format("export PATH={}:$PATH", dir))},
       false,

@@ -40,7 +40,8 @@ Remedy copy(const Wanted& wanted) {
   const std::string note = "or put it on a file system that all hosts share";
   const std::string path = quote_shell(wanted.path);
   const std::string dir = quote_shell(wanted.path.substr(0, wanted.path.rfind('/')));
-  if (!wanted.path.starts_with('/') || (wanted.source.empty() && !wanted.driver_host_has_it))
+  if (!wanted.path.starts_with('/') || !is_command_word(wanted.path) ||
+      (wanted.source.empty() && !wanted.driver_host_has_it))
     return {{}, false, false, "put the program at the same path on every host, " + note};
   if (!wanted.driver_host_has_it)
     return {{fmt::format("mkdir -p {} && scp -p {}:{} {}", dir, quote_shell(wanted.source), path, path)},

@@ -42,8 +42,8 @@ Remedy teach_names(const CheckInput& input, const Addresses& known, const std::v
     if (address == known.end()) {
       unknown.push_back(name);
     } else if (remedy.commands.size() < 16) {
-      remedy.commands.push_back(
-          fmt::format("echo {} >> /etc/hosts", quote_shell(fmt::format("{} {}", address->second, name))));
+      remedy.commands.push_back(fmt::format("printf '%s\\n' {} >> /etc/hosts",
+                                            quote_shell(fmt::format("{} {}", address->second, name))));
     }
   }
   if (!unknown.empty()) {
@@ -124,7 +124,7 @@ std::string own_name_command(const CheckInput& input) {
       "h=$(hostname); a=$(ip -4 -o route get {} | sed -n 's/.* src \\([0-9.]*\\).*/\\1/p'); "
       "test -n \"$a\" && sed -i -E \"/^127\\./{{s/[[:blank:]]+$h([[:blank:]]|\\$)/ "
       "\\1/;/^[^[:blank:]]+[[:blank:]]*\\$/d}}\" /etc/hosts && "
-      "echo \"$a $h\" >> /etc/hosts",
+      "printf '%s %s\\n' \"$a\" \"$h\" >> /etc/hosts",
       target);
 }
 
@@ -203,7 +203,7 @@ bool belongs_to(const CheckInput& input, const std::string& name, const std::set
 
 std::string rewrite_hosts_command(const std::string& name, const std::string& address) {
   return fmt::format(
-      "sed -i -E {} /etc/hosts && echo {} >> /etc/hosts",
+      "sed -i -E {} /etc/hosts && printf '%s\\n' {} >> /etc/hosts",
       quote_shell(fmt::format("s/([[:blank:]]){}([[:blank:]]|$)/\\1\\2/g;/^[^#[:blank:]]+[[:blank:]]*$/d",
                               sed_pattern(name))),
       quote_shell(fmt::format("{} {}", address, name)));

@@ -93,12 +93,15 @@ std::vector<Finding> check_python(const CheckInput& input) {
             *python, groups.front().value + ", as on most",
             "torch and NCCL of different versions do not talk to each other: the first collective hangs or "
             "is truncated",
-            {{fmt::format("ssh {} {} -m pip freeze > /tmp/wanted.txt && {} -m pip install -r /tmp/wanted.txt",
-                          quote_shell(common->host), quote_shell(input.job.program[0]),
+            {{fmt::format("ssh {} {} -m pip freeze | {} -m pip install -r /dev/stdin",
+                          quote_shell(common->host), quote_shell(quote_shell(input.job.program[0])),
                           quote_shell(input.job.program[0]))},
              false,
              false,
-             "better one environment on a file system that all hosts share"});
+             fmt::format("installs what {} lists, so look at its list first; better one environment on a "
+                         "file system that "
+                         "all hosts share",
+                         common->host)});
         if (only_patch_differs(host, *common)) result.verdict = Verdict::warn;
         return result;
       },
@@ -123,12 +126,12 @@ std::vector<Finding> check_modules(const CheckInput& input) {
         const auto modules = text_of(host, "environment.modules");
         if (!modules) return skip(host.facts.why_missing("environment.modules"));
         if (*modules == common) return pass(common.empty() ? "none loaded" : common);
-        Remedy remedy{
-            {},
-            false,
-            false,
-            "load the same modules in ~/.bashrc above the interactive guard, or in the job's script"};
-        if (!common.empty()) {
+        Remedy remedy{{},
+                      false,
+                      false,
+                      "load the same modules on all hosts, in ~/.bashrc above the interactive guard, or in "
+                      "the job's script"};
+        if (has_majority(groups) && is_command_word(common)) {
           std::string words = common;
           std::replace(words.begin(), words.end(), ':', ' ');
           remedy.commands.push_back(into_bashrc("module load " + words));

@@ -158,6 +158,22 @@ std::vector<ValueGroup> group_by_value(
   return groups;
 }
 
+bool has_majority(const std::vector<ValueGroup>& groups) {
+  std::size_t hosts = 0;
+  for (const ValueGroup& group : groups) hosts += group.hosts.size();
+  return hosts >= 3 && groups.front().hosts.size() * 2 > hosts;
+}
+
+bool is_command_word(std::string_view text) {
+  constexpr std::string_view signs = "./_+:@%=,~-";
+  const auto is_plain = [signs](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           signs.find(c) != std::string_view::npos;
+  };
+  return !text.empty() && text.size() <= 300 && text.front() != '-' &&
+         std::all_of(text.begin(), text.end(), is_plain);
+}
+
 std::vector<Finding> check_equal(const CheckInput& input, std::string_view id, Verdict otherwise,
                                  const std::function<std::optional<std::string>(const HostReport&)>& value,
                                  const CheckResult& words, std::string_view missing) {

@@ -104,6 +104,15 @@ std::vector<ValueGroup> group_by_value(
 
 // pass where all are equal; else one finding of `otherwise` that names each group that is not the majority
 // (in `hosts`) and shows all values in `observed`. Hosts without a value are a skip with `missing`.
+// True where `groups` show what is right without a doubt: three hosts or more answered, and more than half of
+// them have the first value. Below that, one host could decide for the others.
+bool has_majority(const std::vector<ValueGroup>& groups);
+
+// True for a fact of one host that may stand in a command for another one: letters, digits and "./_+:@%=,~-",
+// at most 300, without a leading "-". Quotes are no protection where a line is read twice, by ssh or as a
+// line of ~/.bashrc.
+bool is_command_word(std::string_view text);
+
 std::vector<Finding> check_equal(const CheckInput& input, std::string_view id, Verdict otherwise,
                                  const std::function<std::optional<std::string>(const HostReport&)>& value,
                                  const CheckResult& words, std::string_view missing);

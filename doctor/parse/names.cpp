@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/parse/names.hpp"
 
+#include "base/text/ip_address.hpp"
 #include "base/text/text.hpp"
 #include "doctor/parse/cidr.hpp"
 #include "topology/rankfile/rankfile_names.hpp"
@@ -111,7 +112,7 @@ std::optional<NameRow> parse_name_row(std::string_view text) {
     return row;
   }
   for (const std::string_view address : split(rest, ',')) {
-    if (address.empty() || address.find(' ') != std::string_view::npos) return std::nullopt;
+    if (!is_ip_address(address)) return std::nullopt;
     row.addresses.emplace_back(address);
   }
   return row;

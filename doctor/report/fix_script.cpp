@@ -60,7 +60,10 @@ std::string render_step(const Finding& finding, std::string_view title) {
       fmt::format("{} {} ({})", finding.id, title,
                   remedy.on_driver_host || finding.hosts.empty() ? "here" : fold_host_list(finding.hosts)),
       400);
-  text += fmt::format("if ask {}; then\n", quote_shell(request));
+  // The person sees each line before it runs.
+  std::string shown = request;
+  for (const std::string& command : remedy.commands) shown += "\n    " + printable(command, 4000);
+  text += fmt::format("if ask {}; then\n", quote_shell(shown));
   const std::string shell = remedy.needs_root ? "sudo sh -s" : "sh -s";
   if (remedy.on_driver_host || finding.hosts.empty()) {
     text += "  " + shell;

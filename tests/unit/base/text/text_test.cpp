@@ -86,6 +86,10 @@ TEST_CASE("ranges both ways") {
 TEST_CASE("printable leaves no control byte and no endless line") {
   CHECK(printable("a\x1b[2Jb\n") == "a\\x1b[2Jb\\x0a");
   CHECK(printable(std::string(300, 'x'), 10) == "xxxxxxxxxx...");
+  CHECK(printable("\xec\x9e\x90\xc3\xa9") == "\xec\x9e\x90\xc3\xa9");             // U+C790, U+00E9
+  CHECK(printable("a\xc2\x9b" "2J") == "a\\xc2\\x9b2J");                          // U+009B, a CSI
+  CHECK(printable("a\xe2\x80\xae" "b") == "a\\xe2\\x80\\xae" "b");                // U+202E turns the direction
+  CHECK(printable("a\xff") == "a\\xff");
 }
 
 TEST_CASE("an error cannot be built without a remedy") {

@@ -95,7 +95,7 @@ TEST_CASE("NAME-01: a name that leads nowhere, and the line that teaches it") {
   REQUIRE(findings.size() == 2);
   CHECK(findings[1].verdict == Verdict::fail);
   CHECK(findings[1].hosts == std::vector<std::string>{"node2"});
-  CHECK(findings[1].remedy.commands == std::vector<std::string>{"echo '10.1.1.3 node3' >> /etc/hosts"});
+  CHECK(findings[1].remedy.commands == std::vector<std::string>{"printf '%s\\n' '10.1.1.3 node3' >> /etc/hosts"});
   CHECK(findings[1].remedy.needs_root);
   input.job.allocation = {"nowhere"};
   const auto all = run_check("NAME-01", input);
@@ -114,7 +114,7 @@ TEST_CASE("NAME-01: a name that the driver host cannot resolve, though the hosts
   CHECK(findings[1].verdict == Verdict::fail);
   CHECK(findings[1].hosts == std::vector<std::string>{"node3"});
   CHECK(findings[1].remedy.on_driver_host);
-  CHECK(findings[1].remedy.commands == std::vector<std::string>{"echo '10.1.1.3 node3' >> /etc/hosts"});
+  CHECK(findings[1].remedy.commands == std::vector<std::string>{"printf '%s\\n' '10.1.1.3 node3' >> /etc/hosts"});
   input.host("node1").reach.via = Via::local;  // the driver host is one of the hosts and reports it there
   CHECK(run_check("NAME-01", input).size() == 1);
 }
@@ -181,7 +181,7 @@ TEST_CASE("NAME-04: tables that differ; the view that owns the address is right,
   CHECK(finding.verdict == Verdict::fail);
   CHECK(finding.hosts == std::vector<std::string>{"node2"});
   CHECK(finding.observed == "node3 is 10.1.1.33 here, 10.1.1.3 to 2 other hosts");
-  CHECK(finding.remedy.commands[0].ends_with("/etc/hosts && echo '10.1.1.3 node3' >> /etc/hosts"));
+  CHECK(finding.remedy.commands[0].ends_with("/etc/hosts && printf '%s\\n' '10.1.1.3 node3' >> /etc/hosts"));
   CHECK(finding.remedy.commands[0].find(";/^[^#[:blank:]]+[[:blank:]]*$/d") != std::string::npos);
   for (const char* host : {"node1", "node4"}) replace_row(input.host(host), "node3", "node3 10.1.1.33");
   finding = only(run_check("NAME-04", input));  // all others are wrong together: no one is left who says so

@@ -148,6 +148,8 @@ TEST_CASE("SW-05: modules") {
   input.host("h2").facts.set("environment.modules", "openmpi/4.1:gcc/12");
   CHECK(find_one(run_check("SW-05", input), Verdict::warn).hosts == std::vector<std::string>{"h2"});
   input.host("h3").facts.set("environment.modules", "");
+  CHECK(find_one(run_check("SW-05", input), Verdict::fail).remedy.commands.empty());  // no majority
+  input.host("h2").facts.set("environment.modules", "gcc/12:openmpi/4.1");
   CHECK(find_one(run_check("SW-05", input), Verdict::fail).remedy.commands[0] ==
         into_bashrc("module load gcc/12 openmpi/4.1"));
 }

@@ -7,6 +7,7 @@
 #include "tests/unit/doctor/device_tree.hpp"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <ctime>
