@@ -88,6 +88,15 @@ std::vector<std::unique_ptr<Case>> make_gloo(const GlooContext& context, ddl::Da
   return make_gloo_variants<float>(context, bytes);
 }
 
+// Gloo takes the store by reference, and since 2025 by shared_ptr.
+template <typename Context, typename Store, typename Device>
+void connect_full_mesh(Context& context, const std::shared_ptr<Store>& store, Device& device) {
+  if constexpr (requires { context.connectFullMesh(store, device); })
+    context.connectFullMesh(store, device);
+  else
+    context.connectFullMesh(*store, device);
+}
+
 }  // namespace
 
 GlooBackend connect_gloo(World& world, ddl::DataType type, bool one_host, const std::string& interface) {
@@ -104,10 +113,10 @@ GlooBackend connect_gloo(World& world, ddl::DataType type, bool one_host, const 
   }
   for (const std::string& one : world.gather(trouble))
     if (!one.empty()) return {std::nullopt, "no Gloo: " + one.substr(0, 160)};
-  GatheredStore store(world);
+  const auto store = std::make_shared<GatheredStore>(world);
   const auto context = std::make_shared<gloo::rendezvous::Context>(world.rank(), world.size());
   context->setTimeout(std::chrono::seconds(60));
-  context->connectFullMesh(store, device);
+  connect_full_mesh(*context, store, device);
   const GlooContext connected = context;
   return {Backend{"gloo", Roofline::sums,
                   [connected, type](std::size_t bytes) { return make_gloo(connected, type, bytes); }},

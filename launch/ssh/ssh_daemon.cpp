@@ -130,9 +130,8 @@ void SshDaemon::end_rank(Rank& rank, milliseconds grace) {
   if (!rank.kill_at) {
     children_.signal(rank.child, SIGTERM);
     children_.signal(rank.child, SIGCONT);  // a stopped process gets it too
-    rank.kill_at = kill_at;
   }
-  rank.kill_at = std::min(*rank.kill_at, kill_at);
+  rank.kill_at = std::min(rank.kill_at.value_or(kill_at), kill_at);
 }
 
 void SshDaemon::stop(milliseconds grace) {
