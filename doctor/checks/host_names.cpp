@@ -3,6 +3,7 @@
 #include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
 #include "doctor/checks/name.hpp"
+#include "doctor/checks/software.hpp"
 #include "topology/rankfile/rankfile_names.hpp"
 #include "topology/rankfile/rankfile_reader.hpp"
 
@@ -87,10 +88,15 @@ std::vector<Finding> check_name_letters(const CheckInput& input) {
   std::vector<Finding> findings;
   std::map<std::string, std::string> spelling;
   const std::vector<std::string> names = all_names(input);
+  const bool is_mpi_5 = open_mpi_major(input) >= 5;
   for (const std::string& name : names) {
     const auto problem = rankfile::check_host_name(name);
     const bool managed = input.job.allocation_source.starts_with("SLURM");
-    if (problem && !(managed && rankfile::is_relative_name(name))) {
+    // PRRTE 3.0.8 takes "+n1" without a scheduler and '_' too.
+    const bool is_taken =
+        (managed && rankfile::is_relative_name(name)) ||
+        (is_mpi_5 && problem && (problem->id == "relative-host" || problem->id == "underscore-in-name"));
+    if (problem && !is_taken) {
       CheckResult result{problem->severity == rankfile::Severity::error ? Verdict::fail : Verdict::warn,
                          problem->what,
                          "letters, digits, '-' and '.'",
@@ -138,7 +144,9 @@ std::vector<Finding> check_rankfile_lines(const CheckInput& input) {
                      fmt::format("{} line{} too long: rank {} has {} characters of host and slots", count,
                                  count == 1 ? " is" : "s are", rank, longest),
                      fmt::format("length(host) + 6 + length(slots) at most {}", line_limit),
-                     "mpirun aborts: buffer overflow detected (status 134)",
+                     open_mpi_major(input) >= 5
+                         ? "mpirun writes past its buffer: it cuts the text or ends with SIGSEGV (status 139)"
+                         : "mpirun aborts: buffer overflow detected (status 134)",
                      {}};
   const std::string path = quote_shell(input.job.rankfile_path);
   result.remedy = {{fmt::format("cp {0} {0}.before && ddlrun check-rankfile --fix {0}.before > {0}", path)},

@@ -135,7 +135,8 @@ std::optional<std::string> release_of(const HostReport& host) {
   const std::string vendor = mpi_vendor(host);
   if (!version || vendor.empty()) return std::nullopt;
   const auto daemon = text_of(host, "mpi.daemon_version");
-  const bool other = daemon && host.facts.text("mpi.program.orted") && *daemon != *version;
+  const bool other = daemon && host.facts.text("mpi.program.orted") && *daemon != *version &&
+                     compare_versions(*version, "5.0") < 0;  // prted has PRRTE's number
   return fmt::format("{} {}{}", vendor, *version, other ? fmt::format(" (orted {})", *daemon) : "");
 }
 

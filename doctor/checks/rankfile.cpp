@@ -107,7 +107,7 @@ CheckContext context_of(const CheckInput& input, const Machines* machines) {
   if (job.ranks > 0 && is_explicit) context.ranks = job.ranks;
   const auto program_dims = find_program_dims(job.program);
   context.dims = program_dims ? program_dims : job.dims;
-  if (text_of(input.driver_host, "mpi.version").value_or("4").starts_with("5")) context.mpi_major = 5;
+  context.mpi_major = open_mpi_major(input);
   context.limit_of_a_kind = most_of_a_kind;
   if (machines != nullptr)
     context.machine_of = [machines](std::string_view host) { return machines->of(host); };

@@ -4,6 +4,7 @@
 
 #include "base/text/text.hpp"
 #include "doctor/checks/name.hpp"
+#include "doctor/checks/software.hpp"
 #include "doctor/parse/cidr.hpp"
 #include "doctor/parse/names.hpp"
 
@@ -36,7 +37,12 @@ LaunchNames names_of_launch(const CheckInput& input) {
   names.own_name = input.driver_host.facts.text("name.host").value_or("");
   names.own_addresses = own_addresses(input.driver_host);
   names.resolved = read_name_table(input.driver_host.facts);
-  const auto keep = input.job.environment.find("OMPI_MCA_orte_keep_fqdn_hostnames");
+  names.mpi_major = open_mpi_major(input);
+  for (const HostReport& host : input.hosts) {
+    if (const auto called = text_of(host, "name.host")) names.host_names[host.host] = *called;
+  }
+  const auto keep = input.job.environment.find(names.mpi_major >= 5 ? "PRTE_MCA_prte_keep_fqdn_hostnames"
+                                                                    : "OMPI_MCA_orte_keep_fqdn_hostnames");
   names.keep_fqdn = keep != input.job.environment.end() && keep->second != "0" && keep->second != "false";
   return names;
 }
@@ -62,7 +68,10 @@ std::map<std::string, std::string> find_right_names(const CheckInput& input, con
   }
   std::map<std::string, std::string> right;
   for (const std::string& name : names.rankfile) {
-    if (allocated.contains(name)) continue;
+    if (allocated.contains(name)) {
+      if (names.mpi_major >= 5) right[name] = name;
+      continue;
+    }
     const auto row = names.resolved.find(name);
     if (owner.contains(name)) right[name] = owner.at(name);
     if (row == names.resolved.end()) continue;
@@ -71,6 +80,12 @@ std::map<std::string, std::string> find_right_names(const CheckInput& input, con
       if (!local && owner.contains(address)) right.emplace(name, owner.at(address));
     }
   }
+  if (names.mpi_major < 5) return right;
+  for (auto& [name, to] : right) {  // Open MPI 5 wants what the host calls itself
+    const auto called = names.host_names.find(to);
+    if (called != names.host_names.end()) to = rankfile::folded_name(called->second);
+  }
+  std::erase_if(right, [](const auto& entry) { return entry.first == entry.second; });
   return right;
 }
 
@@ -111,6 +126,17 @@ std::optional<std::string> find_meant_name(const LaunchNames& names, const std::
   return closest_match(wrong, unused);
 }
 
+std::string right_names_of(const LaunchNames& names) {
+  if (names.mpi_major < 5) return fmt::format("the names of the allocation ({})", some_of(names.allocation));
+  std::vector<std::string> called;
+  for (const std::string& name : names.allocation) {
+    const auto known = names.host_names.find(name);
+    called.emplace_back(rankfile::folded_name(known == names.host_names.end() ? name : known->second));
+  }
+  if (called.empty()) return "the hosts in a hostfile or --host, and their own names (hostname -s)";
+  return fmt::format("the hosts' own names, as hostname -s prints them ({}),", some_of(each_once(called)));
+}
+
 // `wrong`: the name at which mpirun ends; or "".
 Remedy remedy_for(const CheckInput& input, const LaunchNames& names, const std::string& wrong) {
   Remedy remedy;
@@ -126,9 +152,9 @@ Remedy remedy_for(const CheckInput& input, const LaunchNames& names, const std::
         fmt::format("ddlrun check-rankfile {} --hostfile {}", quote_shell(path),
                     quote_shell(input.job.hostfile_path.empty() ? "HOSTFILE" : input.job.hostfile_path)));
   }
-  remedy.note = fmt::format(
-      "{}write the names of the allocation in the rankfile ({}); do not rename the hosts",
-      meant ? fmt::format("did you mean {} by {}? ", *meant, wrong) : "", some_of(names.allocation));
+  remedy.note =
+      fmt::format("{}write {} in the rankfile; do not rename the hosts",
+                  meant ? fmt::format("did you mean {} by {}? ", *meant, wrong) : "", right_names_of(names));
   const std::string cidr = network_of_rankfile(input, names);
   if (!cidr.empty()) {
     remedy.note +=
@@ -138,6 +164,7 @@ Remedy remedy_for(const CheckInput& input, const LaunchNames& names, const std::
 }
 
 std::string expected_for(const LaunchNames& names) {
+  if (names.mpi_major >= 5) return right_names_of(names);
   return fmt::format("names of the allocation: {}", some_of(names.allocation));
 }
 
@@ -152,7 +179,8 @@ CheckResult evaluate_prediction(const CheckInput& input, const LaunchNames& name
                       ? "mpirun takes the rankfile's names as its hosts"
                       : fmt::format("mpirun finds all names of the rankfile in {}", where));
     case Outcome::bad_host:
-      observed = fmt::format("{} is in the rankfile but is no name of {}", prediction.host, where);
+      observed = fmt::format("{} is in the rankfile but is no name of {}{}", prediction.host,
+                             names.mpi_major >= 5 ? "a host by its own account in " : "", where);
       why += ", Host: " + prediction.host;
       break;
     case Outcome::all_filled:

@@ -41,6 +41,10 @@ Remedy driver_host_commands(std::vector<std::string> commands, std::string note)
   return {std::move(commands), false, true, std::move(note)};
 }
 
+int open_mpi_major(const CheckInput& input) {
+  return text_of(input.driver_host, "mpi.version").value_or("4").starts_with("5") ? 5 : 4;
+}
+
 std::optional<std::string> text_of(const HostReport& host, std::string_view name) {
   const auto text = host.facts.text(name);
   return text ? std::optional(std::string(*text)) : std::nullopt;

@@ -40,6 +40,9 @@ std::string mpi_vendor(const HostReport& host);
 // A host's fact, or nothing: the form that group_by_value takes.
 std::optional<std::string> text_of(const HostReport& host, std::string_view name);
 
+// The major release of Open MPI on the driver host; 4 where it is not known.
+int open_mpi_major(const CheckInput& input);
+
 // One finding a result, for hosts reported one by one; equal results share a finding, in order.
 void add_result(std::vector<Finding>& findings, std::string_view id, const std::string& host,
                 CheckResult result);

@@ -124,13 +124,11 @@ void find_versions(const GatherContext& context, Facts& facts) {
   KnownVersions known;
   if (const auto mpirun = facts.text("mpi.program.mpirun"))
     of_mpirun = find_version(context, std::string(*mpirun), known);
-  for (const char* name : {"mpi.program.orted", "mpi.program.prted"}) {
-    const auto daemon = facts.text(name);
-    if (!daemon) continue;
+  // mpirun 5 starts prted, whatever orted of another release stands further on in PATH.
+  const auto orted = facts.text("mpi.program.orted"), prted = facts.text("mpi.program.prted");
+  const bool same_numbers = orted && !(prted && of_mpirun.text.starts_with("5"));
+  if (const auto daemon = same_numbers ? orted : prted)
     of_daemon = find_version(context, std::string(*daemon), known);
-    break;
-  }
-  const bool same_numbers = facts.text("mpi.program.orted").has_value();
   if (!of_daemon.text.empty()) facts.set("mpi.daemon_version", of_daemon.text);
   if (of_mpirun.text.empty() && same_numbers) of_mpirun = of_daemon;
   if (of_mpirun.text.empty()) {

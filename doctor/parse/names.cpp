@@ -74,6 +74,12 @@ Prediction predict_unmanaged(const LaunchNames& names) {
   return {};
 }
 
+Prediction bad_index(const std::string& name) {
+  return {
+      Outcome::bad_index, name,
+      fmt::format("Rankfile claimed host {} by index that is bigger than number of allocated hosts", name)};
+}
+
 // In a scheduler's allocation its names are the nodes: only they, localhost and +nN are known.
 Prediction predict_managed(const LaunchNames& names) {
   std::vector<std::string> nodes;
@@ -82,14 +88,48 @@ Prediction predict_managed(const LaunchNames& names) {
     if (rankfile::is_relative_name(name)) {
       const auto index = parse_unsigned(std::string_view(name).substr(2));
       if (index && *index < nodes.size()) continue;
-      return {Outcome::bad_index, name,
-              fmt::format("Rankfile claimed host {} by index that is bigger than number of allocated hosts",
-                          name)};
+      return bad_index(name);
     }
     const std::string node = cut_name(names, name);
     if (is_among(nodes, node)) continue;
     if (node == "localhost" && is_among(nodes, cut_name(names, names.own_name))) continue;
     return {Outcome::bad_host, node, std::string(bad_host_words)};
+  }
+  return {};
+}
+
+// PRRTE 3.0.8 (Open MPI 5.0.7), src/mca/rmaps/rank_file: the allocation is the list of nodes, without one
+// this host alone. A node is called what its daemon calls itself. A name is resolved only by ssh.
+Prediction predict_prrte(const LaunchNames& names) {
+  const std::string own = cut_name(names, names.own_name);
+  const auto is_here = [&](const std::string& name) {
+    return name == own || name == names.own_name || name == "localhost" || name == "127.0.0.1" ||
+           is_among(names.own_addresses, name);
+  };
+  std::vector<std::string> nodes;
+  if (names.allocation.empty()) nodes.push_back(own);
+  for (const std::string& name : names.allocation) {
+    const std::string cut = cut_name(names, name);
+    if (is_here(cut)) {
+      nodes.push_back(own);
+      continue;
+    }
+    const std::string full = name.substr(name.rfind('@') + 1);  // npos + 1 == 0
+    const auto row = names.resolved.find(full);
+    if (!names.managed && row != names.resolved.end() && row->second.addresses.empty())
+      return {Outcome::unresolved, full, fmt::format("ssh: Could not resolve hostname {}", full)};
+    const auto called = names.host_names.find(name);
+    nodes.push_back(called == names.host_names.end() ? cut : cut_name(names, called->second));
+  }
+  for (const std::string& name : names.rankfile) {
+    if (rankfile::is_relative_name(name)) {
+      const auto index = parse_unsigned(std::string_view(name).substr(2));
+      if (!index || *index >= nodes.size()) return bad_index(name);
+      continue;
+    }
+    std::string node = cut_name(names, name);
+    if (is_here(node)) node = own;
+    if (!is_among(nodes, node)) return {Outcome::bad_host, node, std::string(bad_host_words)};
   }
   return {};
 }
@@ -159,6 +199,7 @@ bool is_launching_host(const LaunchNames& names, std::string_view name) {
 
 Prediction predict_mpirun(const LaunchNames& names) {
   if (names.rankfile.empty()) return {};
+  if (names.mpi_major >= 5) return predict_prrte(names);
   return names.managed ? predict_managed(names) : predict_unmanaged(names);
 }
 

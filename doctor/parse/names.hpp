@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Predicts what mpirun makes of the names of a job: the rules by which Open MPI 4.1 compares
+// Predicts what mpirun makes of the names of a job: the rules by which Open MPI 4.1 and 5.0 compare
 // the names of a rankfile with those of the allocation. Pure; facts give the addresses of names.
 #pragma once
 
@@ -35,7 +35,10 @@ struct LaunchNames {
   std::string own_name;  // gethostname() where mpirun starts
   std::vector<std::string> own_addresses;  // of its interfaces, without prefix
   NameTable resolved;                      // there
-  bool keep_fqdn = false;                  // orte_keep_fqdn_hostnames
+  bool keep_fqdn = false;                  // orte_keep_fqdn_hostnames, prte_keep_fqdn_hostnames
+  int mpi_major = 4;
+  // For Open MPI 5: gethostname() of the allocation's hosts, by the allocation's name, as far as it is known.
+  std::map<std::string, std::string, std::less<>> host_names;
 };
 
 enum class Outcome {

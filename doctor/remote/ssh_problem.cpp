@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// OpenSSH's words for what went wrong, as measured with 9.2; other launchers' where they differ.
+// OpenSSH's words for what went wrong, as measured with 9.2 and 10.0; other launchers' where they differ.
 #include "doctor/remote/reach.hpp"
 
 #include <array>
@@ -20,6 +20,7 @@ std::string classify_problem(std::string_view stderr_text, int exit_status, bool
       Words{"kex_exchange_identification", "kex-reset"},
       Words{"ssh_exchange_identification", "kex-reset"},
       Words{"Connection reset by", "kex-reset"},
+      Words{"Connection closed by", "kex-reset"},  // 10.0: sshd says why it drops, ssh does not
       Words{"Connection refused", "refused"},
       Words{"No route to host", "no-route"},
       Words{"Network is unreachable", "no-route"},

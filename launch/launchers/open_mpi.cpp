@@ -26,10 +26,12 @@ void start_mpirun(CommandBuilder& builder, const LaunchRequest& request) {
 
 void add_rankfile(CommandBuilder& builder, const LaunchRequest& request) {
   const std::string why = "which rank sits on which host and cores";
+  // PRRTE 3.0.8 gives this host as many slots as cores and refuses a rankfile with more ranks.
+  const std::string more = request.shares_cores ? ":oversubscribe" : "";
   if (request.launcher.version.major < 5)
     builder.add({"--rankfile", request.rankfile}, why);
   else
-    builder.add({"--map-by", "rankfile:file=/dev/fd/9"}, why);
+    builder.add({"--map-by", "rankfile:file=/dev/fd/9" + more}, why);
 }
 
 bool names_hosts(const LauncherWords& words) {
@@ -102,6 +104,22 @@ void add_gentle_end(CommandBuilder& builder, const LaunchRequest& request, const
   builder.set_forwards_end();
 }
 
+// PMIx 5.0.7 keeps the beginning of a line until its end comes, and adds it to the next output of any rank
+// and of either stream (pmix_iof_write_output()). Of several --output, PRRTE 3.0.8 takes the first.
+void add_output(CommandBuilder& builder, const LaunchRequest& request) {
+  const std::string tagged = "each line starts with its rank";
+  const std::string raw = "a part of a line is shown at once: Open MPI 5 would add it to another rank's line";
+  const bool tag = request.words.tag_output;
+  const std::vector<std::string>& given = request.words.mpi_arguments;
+  if (request.launcher.version.major < 5) {
+    if (tag) builder.add({"--tag-output"}, tagged);
+  } else if (tag) {
+    builder.add({"--output", "tag:raw"}, tagged + "; " + raw);
+  } else if (std::find(given.begin(), given.end(), "--output") == given.end()) {
+    builder.add({"--output", ":raw"}, raw);
+  }
+}
+
 // Ranks that wait must leave the core to those that compute.
 void add_shared_cores(CommandBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
   if (!request.shares_cores) return;
@@ -110,6 +128,16 @@ void add_shared_cores(CommandBuilder& builder, const LaunchRequest& request, con
   const std::string name = "mpi_yield_when_idle";
   if (!Settings(request, environment).chosen_by_user(name))
     builder.add({"--mca", name, "1"}, "ranks that wait leave the core to those that compute");
+}
+
+// Open MPI 5.0.7 of Debian 13 pairs no interfaces of hosts with IPv4 and IPv6, not even its IPv6 addresses
+// alone: a message for each pair of ranks of a host, and an end for ranks of several hosts
+// (open-mpi/ompi#14079).
+void add_one_family(CommandBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
+  const std::string name = "btl_tcp_disable_family";
+  if (request.launcher.version.major >= 5 && !Settings(request, environment).chosen_by_user(name))
+    builder.add({"--mca", name, "6"},
+                "IPv4 only: Open MPI 5.0.7 finds no way between hosts with IPv4 and IPv6");
 }
 
 }  // namespace
@@ -152,12 +180,10 @@ LaunchCommand plan_open_mpi_command(const LaunchRequest& request, const EnvVars&
     builder.add({"--wdir", request.workdir}, "without it, ranks of a host that lacks it start in $HOME");
   add_keepalives(builder, request, environment);
   add_gentle_end(builder, request, environment);
+  add_one_family(builder, request, environment);
   for (const auto& [name, value] : request.words.mca) builder.add({"--mca", name, value}, "you requested it");
   for (const auto& [name, value, why] : request.chosen_mca) builder.add({"--mca", name, value}, why);
-  if (request.words.tag_output && request.launcher.version.major < 5)
-    builder.add({"--tag-output"}, "each line starts with its rank");
-  if (request.words.tag_output && request.launcher.version.major >= 5)
-    builder.add({"--output", "tag"}, "each line starts with its rank");
+  add_output(builder, request);
   builder.add_asked(request.words.mpi_arguments);
   return std::move(builder).finish();
 }

@@ -30,9 +30,10 @@ std::string between(std::string_view line, const Clue& clue) {
   return is_host_name(name) ? name : std::string();
 }
 
-// "  Remote daemon: [[19145,0],2] on node h3"
+// "  Remote daemon: [[19145,0],2] on node h3"; of Open MPI 5 "  Remote daemon: [prterun-h1-84@0,2] on node
+// h3"
 std::string remote_daemon(std::string_view line) {
-  constexpr std::string_view lead = "Remote daemon: [[", node = " on node ";
+  constexpr std::string_view lead = "Remote daemon: [", node = " on node ";
   const std::size_t at = line.find(node);
   if (!line.starts_with(lead) || at == std::string_view::npos) return {};
   const std::string name(line.substr(at + node.size()));
@@ -44,6 +45,9 @@ std::string remote_daemon(std::string_view line) {
 void DaemonLossDetector::take_line(std::string_view line) {
   line = trim(line);
   for (const std::string_view sentence : sentences) lost_.said = lost_.said || line == sentence;
+  // MPICH 4.2.1: "[mpiexec@h1] ui_cmd_cb (mpiexec/pmiserv_pmci.c:51): Launch proxy failed."
+  lost_.unreached =
+      lost_.unreached || (line.starts_with("[mpiexec@") && line.ends_with(": Launch proxy failed."));
   std::string host = remote_daemon(line);
   for (const Clue& clue : host_clues) {
     if (host.empty() && line.size() > clue.before.size() + clue.after.size()) host = between(line, clue);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The lines by which Open MPI says that it lost a host. From then on the job is over, but mpirun takes 4 s
-// and more to end it: first its own ranks, then those of the other hosts.
+// The lines by which Open MPI says that it lost a host, and MPICH that it did not reach one. From then on the
+// job is over, but mpirun takes 4 s and more to end it: first its own ranks, then those of the other hosts.
 #pragma once
 
 #include <string>
@@ -9,8 +9,9 @@
 namespace ddlrun::launch {
 
 struct DaemonLoss {
-  bool said = false;  // the job is over
-  std::string host;   // the lost host, if a line names it
+  bool said = false;       // the job is over
+  std::string host;        // the lost host, if a line names it
+  bool unreached = false;  // MPICH: an ssh ended before its proxy had answered
 };
 
 // Lines in any order.

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <numeric>
 #include <utility>
 
 namespace ddlrun::launch {
@@ -106,6 +107,9 @@ void take_np(const LaunchFlags& flags, const HostWords& words, JobShape& shape) 
     throw Error(ErrorKind::usage, {fmt::format("'{}' is not a number of ranks", printable(np, 40)), "--np",
                                    "--np 8, or --np -4 for 4 ranks on this host"});
   }
+  // horovodrun's -np 4 -H a:2,b:2: twice the same.
+  const std::uint64_t sum = std::accumulate(words.counts.begin(), words.counts.end(), std::uint64_t{0});
+  if (!local && !words.counts.empty() && flags.dims.empty() && sum == *number) return;
   const bool counted = shape.has_ranks_per_host() || !shape.host_ranks.empty();
   const bool has_tasks = !flags.framework.ps.empty() || !flags.framework.workers.empty();
   if (counted || has_tasks) {

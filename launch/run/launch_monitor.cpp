@@ -3,6 +3,7 @@
 
 #include "base/process/posix_rank_supervisor.hpp"
 #include "base/text/error.hpp"
+#include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
 #include "launch/monitor/slurm_down_hosts.hpp"
 
@@ -18,6 +19,10 @@ namespace {
 constexpr std::chrono::seconds desertion_patience{5};
 constexpr std::chrono::seconds save_patience{20};   // for ranks after TERM; Slurm kills after 30 s
 constexpr std::chrono::seconds stall_patience{10};  // for mpirun to end a stalled job by itself
+
+// The last line of a message of Open MPI and PRRTE.
+constexpr std::string_view message_rule =
+    "--------------------------------------------------------------------------\n";
 
 std::string first_that_is_not_ok(const std::vector<PlacementRow>& rows) {
   for (const PlacementRow& row : rows) {
@@ -94,6 +99,9 @@ RunHooks LaunchMonitor::hooks() {
 }
 
 void LaunchMonitor::take(std::string_view line) {
+  // PRRTE 3.0.8 writes a NUL byte behind each of its messages (openpmix/prrte#1905).
+  if (after_rule_ && line.starts_with('\0')) line.remove_prefix(1);
+  after_rule_ = line.ends_with(message_rule);
   std::string rest = output_ ? output_->take(line) : std::string(line);
   if (rest.empty()) return;
   // What mpirun says of the signal that stands for TERM.
@@ -208,8 +216,20 @@ bool LaunchMonitor::is_deserted(Time now, std::size_t below) {
   return true;
 }
 
+// Since 4.2, hydra ends by itself where it does not reach a host.
+bool LaunchMonitor::is_unreached() const {
+  return daemons_.lost().unreached && ranks_ && !ranks_->has_report();
+}
+
+// PRRTE 3.0.8 (Open MPI 5.0.7) exits with 0 after the loss of a host.
+bool LaunchMonitor::is_failure(const ProcessResult& result) const {
+  if (result.forwarded_signal != 0) return false;
+  const bool all_well = ranks_ && all_ended_well(ranks_->record(), run_.plan.placed.job.ranks.size());
+  return result.exit_status != 0 || (daemons_.lost().said && !all_well);
+}
+
 std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
-  if (!run_.spec.monitor.diagnose || result.exit_status == 0 || result.forwarded_signal != 0) return {};
+  if (!run_.spec.monitor.diagnose || !is_failure(result)) return {};
   // After a stall or the loss of a host that is the cause; the rest of the output is the noise of the ending.
   if (status(result)) return {};
   // What a status or silence means is known of Open MPI's mpirun only.
@@ -225,17 +245,18 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
 }
 
 std::optional<int> LaunchMonitor::status(const ProcessResult& result) const {
-  if (result.exit_status == 0 || result.forwarded_signal != 0) return std::nullopt;
+  if (!is_failure(result)) return std::nullopt;
   if (ending_since_) return exit_code(ErrorKind::time_limit);
   if (services_signalled_) return 0;
   const bool no_other = ranks_ && ranks_->has_report() && !ranks_->record().first_failure;
-  if (killed_lost_ || !down_.empty() || (daemons_.lost().said && no_other))
+  const bool told_nothing = result.exit_status == 0;
+  if (killed_lost_ || !down_.empty() || told_nothing || is_unreached() || (daemons_.lost().said && no_other))
     return exit_code(ErrorKind::unreachable);
   return std::nullopt;
 }
 
 void LaunchMonitor::finish(const ProcessResult& result) {
-  const bool failed = result.exit_status != 0 && result.forwarded_signal == 0;
+  const bool failed = is_failure(result);
   if (output_) output_->finish();
   if (ranks_) ranks_->finish(failed, daemons_.lost().host);
   if (failed && ranks_ && !ranks_->has_report()) down_ = find_down_hosts(system_, run_.plan.placed.job.hosts);
@@ -244,6 +265,11 @@ void LaunchMonitor::finish(const ProcessResult& result) {
                                {fmt::format("a host of the job was lost before any rank reported: {}",
                                             printable(join(down_, ", "), 300)),
                                 "sinfo", "sinfo -R   # why; then the same job again, without it"}));
+  if (failed && is_unreached())
+    system_.err(render_message(
+        "ddlrun", "error",
+        {"mpiexec did not reach a host: its ssh ended before a rank was started",
+         printable(fold_host_list(run_.plan.placed.job.hosts), 300), "ddlrun doctor; then the same again"}));
   if (run_.plan.program.verify && !places_printed_ && result.start_error.empty())
     print_silent(system_, run_, placement_.rows());
 }

@@ -53,8 +53,10 @@ class LaunchMonitor {
   void report_events(Time now);
   int take_signal(int signal, Time now);
   int tick(Time now, const std::vector<std::string>& below);
+  bool is_failure(const ProcessResult& result) const;
   bool only_services_left() const;
   bool is_lost(Time now, std::ptrdiff_t sshs);
+  bool is_unreached() const;
   bool is_deserted(Time now, std::size_t below);
 
   System& system_;
@@ -69,6 +71,7 @@ class LaunchMonitor {
   bool mpirun_signalled_ = false;           // it too, as they did not
   std::optional<Time> services_signalled_;  // to end, as all others have
   diagnose::StreamAnalyzer lines_;
+  bool after_rule_ = false;  // the line before was the last of a message of Open MPI
   DaemonLossDetector daemons_;
   std::ptrdiff_t most_sshs_ = 0;
   std::size_t most_below_ = 0;

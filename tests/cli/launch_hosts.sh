@@ -39,9 +39,15 @@ check "nothing was expanded on the way" test ! -e PWNED
 printf 'h1=h2\nh2=h1\n' > names
 export UTS_SSH_NAMES_FILE=$work/names
 launch swapped 1x2x1 h1,h2 "${hosts[@]}" --strict -- true
-same "swapped hosts: status" 1 "$status"
-has "swapped hosts" swapped.err "DIFFERS: planned on h1"
-has "swapped hosts" swapped.err "DIFFERS: planned on h2"
+if [[ $open_mpi -lt 5 ]]; then
+  same "swapped hosts: status" 1 "$status"
+  has "swapped hosts" swapped.err "DIFFERS: planned on h1"
+  has "swapped hosts" swapped.err "DIFFERS: planned on h2"
+else  # PRRTE 3.0.8 compares the names itself and starts nothing
+  same "swapped hosts: status" 213 "$status"
+  has "swapped hosts" swapped.err "The rankfile that was used claimed that a host was either not"
+  has "swapped hosts" swapped.err "none of 2 ranks reported its place: they were not started"
+fi
 unset UTS_SSH_NAMES_FILE
 
 launch shape 1x3x1 h1,h2 -- touch ran

@@ -90,7 +90,10 @@ END
 launch killed $ranks --rank-output files -- python3 counts.py plain
 same "killed: status" 9 "$status"
 file=$(directory_of killed)/out/rank-0000.out
-check "killed: all that was written ($(cat wrote), found $(wc -l < "$file"))" test "$(wc -l < "$file")" -ge "$(cat wrote)"
+# PRRTE 3.0.8 reads nothing in the last half second of ranks that it ends: launch reports that output is missing.
+if [[ $open_mpi -lt 5 ]] || ! grep -q "the end did not come" killed.err; then
+  check "killed: all that was written ($(cat wrote), found $(wc -l < "$file"))" test "$(wc -l < "$file")" -ge "$(cat wrote)"
+fi
 same "killed: in order" "" "$(awk '$1 != NR - 1 { print NR; exit }' "$file")"
 # A rank that ignores TERM is killed while mpirun does not read: all output arrives, or launch reports missing output.
 launch stubborn $ranks --rank-output files -- python3 counts.py stubborn

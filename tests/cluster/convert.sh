@@ -26,6 +26,9 @@ cp "$2" "$HOME/jobs/hostfile_seen"
 EOF
 chmod +x "$lab_home/bin/mpirun" "$job/scripts/run_intelcaffe.sh"
 
+# More ranks than this machine has cores. Open MPI 5 would put all ranks on the first host for --oversubscribe.
+case $(mpirun --version) in *'(Open MPI) 5'*) share='--bind-to none' unbound='--bind-to none ' ;; *) share=--oversubscribe unbound='' ;; esac
+
 # Behind a pipe a failure does not reach the count: "|| failures=..." there.
 # convert NAME [STATUS]: the PBS script on stdin becomes ~/jobs/NAME.sh
 convert() {
@@ -52,7 +55,7 @@ same "output files" "2" "$(find "$job" -name 'test.[oe]*' | wc -l)"
 same "errors" "" "$(cat "$job"/test.e*)"
 
 # Real Open MPI without its --hostfile: 2 hosts with 4 ranks each; what PBS sets by itself.
-convert ranks <<'EOF'
+sed "s/--oversubscribe/$share/" <<'EOF' | convert ranks || failures=$((failures + 1))
 #!/bin/bash
 #PBS -N ranks
 #PBS -l select=2:ncpus=8:mpiprocs=4:ompthreads=2
@@ -70,7 +73,7 @@ same "ranks and threads" "4 node1 2;4 node2 2;" "$(grep ' 2$' "$job"/ranks.o* | 
 same "the node file" "4 node1;4 node2;" "$(grep '^ ' "$job"/ranks.o* | sed 's/^ *//' | tr '\n' ';')"
 
 # Hosts with different numbers of ranks: Open MPI starts them where PBS would, and the node file says so.
-convert unlike <<'EOF'
+sed "s/--hostfile/$unbound&/" <<'EOF' | convert unlike || failures=$((failures + 1))
 #!/bin/bash
 #PBS -N unlike
 #PBS -l select=1:ncpus=4:mpiprocs=1+2:ncpus=4:mpiprocs=4 -l place=scatter

@@ -23,7 +23,7 @@ find_kind() { # KIND [HOST]
   everything | case $1 in
     head) awk '/ ssh-launch /' ;;
     hand) awk '/ddlrun ssh-daemon/ && $3 == "ddlrun"' ;;
-    sshd) awk '$3 == "sshd" && /@notty/' ;;
+    sshd) awk '$3 ~ /^sshd(-session)?$/ && /@notty/' ;; # OpenSSH 9.8 split it
     work) awk '$3 == "work"' ;;
   esac | awk -v host="${2-}" 'host == "" || $1 == host { print $2 }'
 }
@@ -70,7 +70,9 @@ gone() { # WHAT STATUS
 }
 for kind in sshd hand; do
   start
-  find_kind $kind node3 | xargs kill -KILL
+  mapfile -t victims < <(find_kind $kind node3)
+  [ ${#victims[@]} -gt 0 ] || fail "no $kind on node3"
+  kill -KILL "${victims[@]}"
   gone "$kind of node3 killed" 5
   grep -q "host node3 was lost" "$work/job.err" || fail "$kind killed: node3 is not named: $(tail -3 "$work/job.err")"
 done
@@ -93,8 +95,8 @@ wait "$job"
 same "a cut cable: status" 5 "$(cat "$work/job.status")"
 grep -q "host node3 was lost" "$work/job.err" || fail "a cut cable: node3 is not named: $(tail -3 "$work/job.err")"
 # The session's sshd waits on for a quarter of an hour; it is not ours.
-until ! everything | grep -qv ' sshd ' || [ $((SECONDS - begun)) -gt 60 ]; do sleep 0.5; done
-same "a cut cable: nothing is left behind it" "" "$(everything | grep -v ' sshd ')"
+until ! everything | grep -Eqv ' sshd(-session)? ' || [ $((SECONDS - begun)) -gt 60 ]; do sleep 0.5; done
+same "a cut cable: nothing is left behind it" "" "$(everything | grep -Ev ' sshd(-session)? ')"
 echo "a cut cable: all ended after $((SECONDS - begun)) s"
 lab link node3 eth0 up
 lab link node3 ib0 up

@@ -6,12 +6,13 @@
 . "$(dirname "$(readlink -f "$0")")/lab_test.sh"
 lab_up 4
 rows=0
+mpi_major=$(mpirun --version | sed -n 's/.*(Open MPI) \([0-9]*\)\..*/\1/p')
 
 home_file() { cat > "$lab_home/$1"; chown 2000:2000 "$lab_home/$1"; }
 write_rankfile() { # NAME...
   local rank=0 name
   for name; do
-    echo "rank $rank=$name slot=0:0"
+    echo "rank $rank=$name slot=0:$((rank % $(nproc)))" # Open MPI 5 refuses two ranks on one core
     rank=$((rank + 1))
   done | home_file job.rf
 }
@@ -27,7 +28,7 @@ mpirun_verdict() { # STATUS FILE
   elif grep -q 'are already filled' "$2"; then
     echo all-filled
   elif grep -q 'Could not resolve hostname' "$2"; then
-    echo "unresolved $(sed -n 's/^ssh: Could not resolve hostname \([^:]*\):.*/\1/p' "$2" | head -n 1)"
+    echo "unresolved $(tr -d '\0' < "$2" | sed -n 's/^ssh: Could not resolve hostname \([^:]*\):.*/\1/p' | head -n 1)"
   elif grep -q 'illegal character in the following node name' "$2"; then
     echo illegal-name
   elif grep -q 'no prior allocation' "$2"; then
@@ -54,7 +55,7 @@ PYTHON
     *'no name of the rankfile'*) echo all-filled ;;
     *' resolves to nothing where mpirun starts'*) observed=${observed#fail: }; echo "unresolved ${observed%% *}" ;;
     *' has an underscore'*) echo illegal-name ;;
-    *"+n"*) case $2 in slurm) echo bad-index ;; *) echo no-allocation ;; esac ;;
+    *"+n"*) case $2$mpi_major in slurm* | *5) echo bad-index ;; *) echo no-allocation ;; esac ;;
     *) echo "other: $observed" ;;
   esac
 }
@@ -95,6 +96,9 @@ for host in node1 node2 node3 node4; do
 10.1.1.2 node2_b
 HOSTS
 done
+# Open MPI 5 logs in to these, which 4 does not come to.
+awk '/^node2,/ { print "far.cluster.local,node2_b " $2, $3 }' "$lab_home/.ssh/known_hosts" > "$work/known"
+cat "$work/known" >> "$lab_home/.ssh/known_hosts"
 
 # The table as it was first measured.
 eth="node1 node2" ib="ib1 ib2"
@@ -149,8 +153,11 @@ row node1 hostfile "node2" "node1"
 row node1 hostfile "ib1" "node1"
 row node1 hostfile "$eth" "+n0 +n1"
 row node1 hostfile "$eth" "node2.x node2.y"
+row node1 hostfile "$eth" "10.1.1.1 node2"
+row node1 hostfile "$ib" "node1 ib2"
+row node3 hostfile "$eth" "localhost node2"
 row node1 hosts "node1 node2 node3" "node3 ib1 node2"
-row_env=(OMPI_MCA_orte_keep_fqdn_hostnames=1)
+row_env=(OMPI_MCA_orte_keep_fqdn_hostnames=1 PRTE_MCA_prte_keep_fqdn_hostnames=1)
 row node1 hostfile "$eth" "node1.a node2.b"
 row_env=(NOTHING=1)
 echo "$rows rows without a scheduler"
@@ -194,7 +201,9 @@ write_rankfile ib1 ib2
 ask() { on node1 "$tool" doctor --hostfile job.hosts --rankfile job.rf --only NAME-02 --json > "$work/doctor" 2> /dev/null; }
 run_job() { on node1 mpirun -n 2 --hostfile job.hosts --rankfile job.rf hostname > "$work/mpirun" 2>&1; }
 ask
-same "foretold" "bad-host ib2" "$(doctor_verdict "$work/doctor")"
+# Open MPI 4 takes all names of the launching host for one; 5 does not.
+if [ "$mpi_major" = 5 ]; then first=ib1; else first=ib2; fi
+same "foretold" "bad-host $first" "$(doctor_verdict "$work/doctor")"
 run_job && fail "the job with names of the other interface ran"
 grep -q 'either not' "$work/mpirun" || fail "mpirun said something else: $(head -n 3 "$work/mpirun")"
 python3 -c 'import json, sys
@@ -203,5 +212,5 @@ on node1 bash -e < /dev/null -c "$(cat "$work/remedy")" || fail "the remedy fail
 ask
 same "after the remedy" runs "$(doctor_verdict "$work/doctor")"
 run_job || fail "mended, and it does not run: $(head -n 3 "$work/mpirun")"
-same "ranks on" "node1 node2" "$(sort "$work/mpirun" | xargs)"
+same "ranks on" "node1 node2" "$(grep '^node[0-9]*$' "$work/mpirun" | sort | xargs)"
 finish

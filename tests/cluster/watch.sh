@@ -27,12 +27,12 @@ start() { # OPTIONS...
   done
   fail "the job does not start: $(tail -3 "$work/job.err")"
 }
-# The machine's numbers of what is called NAME in HOST, or in any.
+# The machine's numbers of what is called NAME|NAME in HOST, or in any.
 pids_of() {
   local host namespace
   for host in ${2-node1 node2 node3 node4}; do
     namespace=$(stat -L -c %i "/proc/$(lab pid "$host")/ns/pid")
-    ps -eo pid=,pidns=,comm= | awk -v namespace="$namespace" -v name="$1" '$2 == namespace && $3 == name { print $1 }'
+    ps -eo pid=,pidns=,comm= | awk -v namespace="$namespace" -v name="^($1)\$" '$2 == namespace && $3 ~ name { print $1 }'
   done
 }
 # said TEXT SECONDS: on the job's stderr within so many seconds from now
@@ -74,10 +74,12 @@ touch "$lab_home/done"
 ended "a rank that was stopped" 0 10
 
 # --- a daemon and a session that are killed
-for kind in orted sshd; do
+# Open MPI 5 calls its daemon prted; OpenSSH 9.8 calls a session sshd-session.
+for kind in 'orted|prted' 'sshd|sshd-session'; do
   start
   mapfile -t victims < <(pids_of "$kind" node3)
-  if [ "$kind" = sshd ]; then mapfile -t victims < <(ps -o pid=,args= -p "${victims[*]}" | awk '/@notty/ { print $1 }'); fi
+  if [[ $kind == sshd* ]]; then mapfile -t victims < <(ps -o pid=,args= -p "${victims[*]}" | awk '/@notty/ { print $1 }'); fi
+  [ ${#victims[@]} -gt 0 ] || fail "no $kind on node3"
   kill -KILL "${victims[@]}"
   said "ddlrun: host node3 was lost" 10
   ended "$kind killed" 5 10

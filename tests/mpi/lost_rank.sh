@@ -66,6 +66,12 @@ h1:2,h2:2 r:2x2 1000
 h1:2,h2:2 b:2x2 100000
 ROWS
 
+words() { cat "$@" | tr '\n\0' '  '; }  # PRRTE 3.0.8 breaks its sentences into lines
+killed='rank 1 with PID [0-9]* on node h2 exited on signal 9'
+# Open MPI 5.0.7 may end a rank that loses a connection before the rank can say whose it was, and then mpirun names that
+# rank alone.
+[[ $(mpirun --version 2>&1) != *'(Open MPI) 5.'* ]] || killed+='\|An error occurred in Socket closed'
+
 # One is killed: MPI ends who has a connection to it, mpirun the rest; no one who still speaks names another rank. What a
 # rank says goes to a file, for mpirun loses some of it when it ends a job.
 while read -r hosts mode count; do
@@ -75,10 +81,10 @@ while read -r hosts mode count; do
     run timeout 60 "${launcher[@]}" --host "$hosts" -n 4 "${spread[@]}" -x DDL_OPTIONS="-mode $mode" \
       "$work/rank" "$said" "$program" kill "$count"
     took=$(($(date +%s) - start))
-    ! cat "$said"/said.* "$work/err" | grep -q 'at:  rank \|rank 1 with PID .* exited on signal' || break
+    ! words "$said"/said.* "$work/err" | grep -q "at:  rank \|$killed" || break
   done
   [ "$status" -ne 0 ] || fail "$mode of $count, killed: status 0"
-  cat "$said"/said.* "$work/err" | grep -q 'at:  rank 1 (\|rank 1 with PID .* exited on signal 9' ||
+  words "$said"/said.* "$work/err" | grep -q "at:  rank 1 (\|$killed" ||
     fail "$mode of $count, killed: rank 1 is not named: $(head -50 "$work/err" "$said"/said.*)"
   ! grep 'at:  rank [^1]' "$said"/said.* || fail "$mode of $count, killed: another rank is named"
   [ "$took" -le 12 ] || fail "$mode of $count, killed: took $took s"

@@ -26,8 +26,8 @@ delayed_exit=(bash -c '"$@"; status=$?; sleep 2; exit $status' bash "$program")
 # unlike OPTIONS OPTIONS WORDS: rank 1 has other options than rank 0; 30 s would be the timeout.
 unlike() {
   local begun=$SECONDS
-  expect_refusal 1 "rank 1 ($host) was started with $3" timeout 60 "${launcher[@]}" \
-    -n 1 env DDL_OPTIONS="$1" "${delayed_exit[@]}" : -n 1 env DDL_OPTIONS="$2" "${delayed_exit[@]}"
+  expect_refusal 1 "rank 1 ($host) was started with $3" \
+    pair env DDL_OPTIONS="$1" "${delayed_exit[@]}" -- env DDL_OPTIONS="$2" "${delayed_exit[@]}"
   [ $((SECONDS - begun)) -lt 20 ] || fail "$1 and $2: $((SECONDS - begun)) s"
   [ "$(grep -c 'was started with' "$work/err")" -eq 2 ] || fail "$1 and $2: not reported by both: $(cat "$work/err")"
 }
@@ -35,11 +35,11 @@ unlike '-mode p' '-mode b' "-mode b, rank 0 ($host) with -mode p"
 unlike '-mode m' '-wire bf16' "-mode b -wire bfloat16, rank 0 ($host) with -mode m -wire float32"
 unlike '-mode b' '-mode b:1x2' "-mode b:1x2, rank 0 ($host) with -mode b"
 unlike '-dump_iter 5' '-timeout 20' "-dump_iter 0, rank 0 ($host) with -dump_iter 5"
-DDL_OPTIONS='-wire bf16' expect 0 ': 0 wrong' timeout 60 "${launcher[@]}" -n 1 "$program" : -n 1 env DDL_OPTIONS='-wire bfloat16 -timeout 20' "$program"
+DDL_OPTIONS='-wire bf16' expect 0 ': 0 wrong' pair "$program" -- env DDL_OPTIONS='-wire bfloat16 -timeout 20' "$program"
 
 # The trainer's own --grad-dtype, reported once.
 trained=("$train" --data "$subset" --max-steps 3 --threads 1)
-expect_refusal 3 "was started with -wire float32, rank 0 ($host) with -wire bfloat16" timeout 60 "${launcher[@]}" \
-  -n 1 "${trained[@]}" --grad-dtype bf16 : -n 1 "${trained[@]}" --grad-dtype float32
+expect_refusal 3 "was started with -wire float32, rank 0 ($host) with -wire bfloat16" \
+  pair "${trained[@]}" --grad-dtype bf16 -- "${trained[@]}" --grad-dtype float32
 [ "$(grep -c 'error:' "$work/err")" -eq 1 ] || fail "not reported once: $(cat "$work/err")"
 finish

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/ranks.sh"
 
 # One rank without data, before the first step: all know, rank 0 prints.
-expect_refusal 3 '[rank 1 ' ranks 1 "$train" --data "$subset" : -n 1 "$train" --data /no/such/place
+expect_refusal 3 '[rank 1 ' pair "$train" --data "$subset" -- "$train" --data /no/such/place
 
 # Rank 0 alone fails in the middle: the others wait for it in a reduction.
 if [ -w /dev/full ]; then
@@ -18,7 +18,7 @@ cp "$subset"/*.gz "$work/other/"
 cp "$subset/t10k-images-idx3-ubyte.gz" "$work/other/train-images-idx3-ubyte.gz"
 cp "$subset/t10k-labels-idx1-ubyte.gz" "$work/other/train-labels-idx1-ubyte.gz"
 expect_refusal 3 'the images of the ranks differ' \
-  ranks 1 "$train" --data "$subset" --batch-size 4 : -n 1 "$train" --data "$work/other" --batch-size 4
+  pair "$train" --data "$subset" --batch-size 4 -- "$train" --data "$work/other" --batch-size 4
 
 # A rate at which everything overflows: the guard names the ranks once.
 expect_refusal 3 'is not finite' ranks 2 "$train" --data "$subset" --lr 1e30

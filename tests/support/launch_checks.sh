@@ -4,7 +4,11 @@
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/check.sh"
 command -v mpirun > /dev/null || { echo "no mpirun here (apt-get install openmpi-bin)"; exit 125; }
-[[ $(mpirun --version 2>&1) == *"(Open MPI) 4."* ]] || { echo "this mpirun is not Open MPI 4's"; exit 125; }
+case $(mpirun --version 2>&1) in
+  *"(Open MPI) 4."*) open_mpi=4 ;;
+  *"(Open MPI) 5."*) open_mpi=5 ;;
+  *) echo "this mpirun is not Open MPI 4's or 5's"; exit 125 ;;
+esac
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 XDG_STATE_HOME=$work/state
 unset OMP_NUM_THREADS CUDA_DEVICE_ORDER
 cd "$work" || exit 2

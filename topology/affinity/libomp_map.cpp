@@ -183,7 +183,8 @@ std::optional<std::array<Cut, depth>> parse_cuts(const std::string& subset) {
   return cuts;
 }
 
-// What KMP_HW_SUBSET leaves, counted among the processors of the mask; more than there is: all stay.
+// What KMP_HW_SUBSET leaves, counted among the processors of the mask. Nothing for more than there is:
+// libomp 14.0.6 then keeps all, libomp 19.1.7 as many as there are.
 std::optional<std::vector<MappedPu>> cut(const std::vector<MappedPu>& pus, const std::string& subset) {
   const auto cuts = parse_cuts(subset);
   if (!cuts) return std::nullopt;
@@ -193,7 +194,7 @@ std::optional<std::vector<MappedPu>> cut(const std::vector<MappedPu>& pus, const
     for (std::size_t i = 0; i < depth; ++i) there[i] = std::max<std::uint64_t>(there[i], leaf.numbers[i] + 1);
   for (std::size_t i = 0; i < depth; ++i) {
     const Cut& layer = (*cuts)[i];
-    if (layer.count != UINT64_MAX && layer.first + layer.count > there[i]) return pus;
+    if (layer.count != UINT64_MAX && layer.first + layer.count > there[i]) return std::nullopt;
   }
   std::vector<MappedPu> kept;
   for (const Leaf& leaf : leaves) {

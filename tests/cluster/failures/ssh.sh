@@ -85,7 +85,7 @@ kind too_many_files "C25|X52" "$h1" - "a limit of open files too low for mpirun,
 break_too_many_files() { broken sh -c 'ulimit -n 18; exec mpirun -n 2 -H "$1:2" bin/worker' sh "$h1"; }
 kind orted_killed C12 "$h2" - "orted of one host killed during the run"
 break_orted_killed() {
-  kill_when_running "$h2" orted KILL
+  kill_when_running "$h2" 'orted|prted' KILL # prted: Open MPI 5
   both_for 20
 }
 both_for() { broken "${mpirun[@]}" -n 2 -H "$h1:1,$h2:1" bin/worker sleep "$1"; }

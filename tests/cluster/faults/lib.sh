@@ -98,6 +98,10 @@ write_other_mpi() {
 doctor_words=(doctor --hostfile hosts --rankfile job.rf --workdir /home/ddl/run --data /tmp/job/data)
 program_words=(-- /tmp/job/train)
 
+# Open MPI 5 starts prted.
+mpi_major=$(mpirun --version 2> /dev/null | sed -n 's/.*(Open MPI) \([0-9]*\)\..*/\1/p')
+mpi_daemon() { if [ "$mpi_major" = 5 ]; then echo prted; else echo orted; fi; }
+
 number() { echo "${1#node}"; }
 each() { # FUNCTION HOST...
   local host

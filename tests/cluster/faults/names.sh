@@ -11,7 +11,8 @@ mpirun_refuses() { # HOST PATTERN: it ends badly and says PATTERN
   grep -qE "$2" "$work/mpirun.$1"
 }
 
-not_allocated='not allocated or oversubscribed|allocated for this job are already filled'
+# Open MPI 5 breaks its line before "allocated".
+not_allocated='claimed that a host was either not|not allocated or oversubscribed|allocated for this job are already filled'
 
 fault rankfile_name NAME-02 quick fail named:ib "the rankfile has the name of the second interface"
 inject_rankfile_name() { for host; do sed -i "s/=$host /=ib$(number "$host") /" "$lab_home/job.rf"; done; }
@@ -60,7 +61,7 @@ undo_underscore() { restore_known_hosts; }
 shows_underscore() { mpirun_refuses "$1" "illegal character"; }
 
 fault long_line NAME-06 quick fail job "a line of the rankfile that Open MPI's reader cannot hold"
-inject_long_line() { for host; do sed -i "s/=$host slot=.*/=$host slot=$(printf '0,%.0s' {1..40})0/" "$lab_home/job.rf"; done; }
+inject_long_line() { for host; do sed -i "s/=$host slot=.*/=$host slot=$(printf '0,%.0s' {1..400})0/" "$lab_home/job.rf"; done; }
 repair_long_line() { for host; do sed -i "s/=$host slot=.*/=$host slot=0:0/" "$lab_home/job.rf"; done; }
 shows_long_line() { mpirun_refuses "$1" ""; }
 

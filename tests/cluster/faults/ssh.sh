@@ -52,7 +52,7 @@ shows_very_noisy() { [ "$(reach "$1" true | wc -c)" -gt 4096 ]; }
 fault no_orted SSH-05 quick fail each "Open MPI is not on the path of a non-interactive login"
 inject_no_orted() { for host; do sshd_lines "$host" 'SetEnv PATH=/home/ddl/lean'; done; }
 repair_no_orted() { each sshd_plain "$@"; }
-shows_no_orted() { ! reach "$1" command -v orted > /dev/null && [ -z "$(cat "$work/ssh.err.$1")" ]; }
+shows_no_orted() { ! reach "$1" command -v "$(mpi_daemon)" > /dev/null && [ -z "$(cat "$work/ssh.err.$1")" ]; }
 
 # A connection that never logs in takes sshd's only place.
 fault few_connections SSH-06 quick fail each "sshd drops connections: MaxStartups"
@@ -73,7 +73,8 @@ undo_few_connections() {
   wait
   each sshd_plain "$@"
 }
-shows_few_connections() { ssh_says "$1" kex_exchange_identification; }
+# OpenSSH 9.2's words or those of 10.0.
+shows_few_connections() { ssh_says "$1" kex_exchange_identification || ssh_says "$1" 'Connection closed by'; }
 
 fault forwarding SSH-08 quick warn named:node "ssh's configuration forwards the agent to the host"
 inject_forwarding() { for host; do printf 'Host %s\n  ForwardAgent yes\n' "$host" >> "$lab_home/.ssh/config"; done; chown 2000:2000 "$lab_home/.ssh/config"; }

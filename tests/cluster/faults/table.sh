@@ -21,6 +21,7 @@ fault_cannot() {
     filtered | no_node_ssh | jumbo) ! filters_work && echo "no nftables in this kernel or on this disk" ;;
     drained | no_controller) ! command -v slurmctld > /dev/null && echo "no Slurm here" ;;
     clock) [ -z "$(fake_time_library)" ] && echo "no libfaketime" ;;
+    underscore) [ "$mpi_major" = 5 ] && echo "Open MPI 5 takes names with _" ;;
     few_cores) [ "$(nproc)" -lt 2 ] && echo "one core" ;;
     full_disk) [ "$(awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo)" -lt 8000 ] && echo "too little memory" ;;
     *) false ;;

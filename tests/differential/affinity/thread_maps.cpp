@@ -105,6 +105,15 @@ std::vector<EnvVars> settings(OpenMpRuntime runtime) {
   return all;
 }
 
+// The runtimes differ where KMP_HW_SUBSET asks for more cores of a package than there are. The masks begin
+// with two cores.
+bool has_cores(const ThreadMachine& machine, const std::vector<int>& mask, const EnvVars& variables) {
+  const auto subset = variables.find("KMP_HW_SUBSET");
+  if (subset == variables.end() || !subset->second.starts_with("2c")) return true;
+  const int cores = static_cast<int>(machine.cores_per_package);
+  return cores >= 2 && (mask.empty() || mask.front() / cores == (mask.front() + 1) / cores);
+}
+
 std::vector<ThreadMapRequest> grid() {
   std::vector<ThreadMapRequest> all;
   for (const ThreadMachine machine :
@@ -118,6 +127,7 @@ std::vector<ThreadMapRequest> grid() {
     for (const auto& mask : masks) {
       for (const auto runtime : {OpenMpRuntime::libomp, OpenMpRuntime::libgomp}) {
         for (const EnvVars& variables : settings(runtime)) {
+          if (!has_cores(machine, mask, variables)) continue;
           for (const std::uint32_t threads : {2u, 4u, 5u, 8u, 14u})
             all.push_back({machine, mask, runtime, variables, threads});
         }

@@ -47,6 +47,7 @@ export OMP_PROC_BIND=close
 # --prtemca oob_tcp_keepalive_intvl 5  after 10 s of silence it is asked every 5 s
 # --prtemca oob_tcp_keepalive_probes 3  three times
 # --prtemca plm_ssh_args -o ServerAliveInterval=5 -o ServerAliveCountMax=6  the same for ssh: it would wait for a quarter of an hour
-# --output tag                      each line starts with its rank
+# --mca btl_tcp_disable_family 6    IPv4 only: Open MPI 5.0.7 finds no way between hosts with IPv4 and IPv6
+# --output tag:raw                  each line starts with its rank; a part of a line is shown at once: Open MPI 5 would add it to another rank's line
 # /opt/ddlrun/bin/ddlrun exec  supervises each rank: reports its state, and ends all its processes when the job ends
-/bin/sh -c 'exec "$@" 9< "$0"' /runs/one/rankfile mpirun5 -n 8 --map-by rankfile:file=/dev/fd/9 --host h1:4,h2:4 -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS --wdir /job --prtemca oob_tcp_keepalive_time 10 --prtemca oob_tcp_keepalive_intvl 5 --prtemca oob_tcp_keepalive_probes 3 --prtemca plm_ssh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' --output tag /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --supervise -- caffe train --solver=solver.prototxt
+/bin/sh -c 'exec "$@" 9< "$0"' /runs/one/rankfile mpirun5 -n 8 --map-by rankfile:file=/dev/fd/9 --host h1:4,h2:4 -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS --wdir /job --prtemca oob_tcp_keepalive_time 10 --prtemca oob_tcp_keepalive_intvl 5 --prtemca oob_tcp_keepalive_probes 3 --prtemca plm_ssh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' --mca btl_tcp_disable_family 6 --output tag:raw /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --supervise -- caffe train --solver=solver.prototxt

@@ -103,6 +103,57 @@ TEST_CASE("without a scheduler mpirun does what is predicted") {
   for (const Row& row : rows) check(names_of(row), row);
 }
 
+// mpirun 5.0.7 on the same hosts; node2 calls itself node2, whatever name the allocation has.
+TEST_CASE("Open MPI 5 does what is predicted") {
+  const Names eth{"node1", "node2"}, ib{"ib1", "ib2"};
+  const std::vector<Row> rows{
+      {"node1", {}, eth, Outcome::bad_host, "node2"},
+      {"node3", {}, ib, Outcome::bad_host, "ib1"},
+      {"node1", {}, {"+n0", "+n1"}, Outcome::bad_index, "+n1"},
+      {"node1", eth, eth, Outcome::runs, ""},
+      {"node1", ib, ib, Outcome::bad_host, "ib1"},
+      {"node1", ib, {"node1", "ib2"}, Outcome::bad_host, "ib2"},
+      {"node1", ib, eth, Outcome::runs, ""},
+      {"node1", eth, ib, Outcome::bad_host, "ib1"},
+      {"node3", eth, {"node1", "ib3"}, Outcome::bad_host, "ib3"},
+      {"node3", eth, {"node1", "node3"}, Outcome::bad_host, "node3"},
+      {"node1", eth, {"node1.cluster.local", "node2.x"}, Outcome::runs, ""},
+      {"node1", {"node1.a", "nowhere.b"}, eth, Outcome::unresolved, "nowhere.b"},
+      {"node1", {"node1", "node2", "nowhere"}, eth, Outcome::unresolved, "nowhere"},
+      {"node1", eth, {"node1", "nowhere"}, Outcome::bad_host, "nowhere"},
+      {"node1", {"10.1.1.1", "10.1.1.2"}, eth, Outcome::runs, ""},
+      {"node1", {"10.1.1.1", "10.1.1.2"}, {"10.9.1.1", "10.1.1.2"}, Outcome::bad_host, "10.1.1.2"},
+      {"node1", eth, {"10.1.1.1", "node2"}, Outcome::runs, ""},
+      {"node1", eth, {"localhost", "node2"}, Outcome::runs, ""},
+      {"node1", eth, {"127.0.0.1", "node2"}, Outcome::runs, ""},
+      {"node1", eth, {"zero", "node2"}, Outcome::bad_host, "zero"},
+      {"node1", eth, {"near", "node2"}, Outcome::bad_host, "near"},
+      {"node1", eth, {"user@node1", "node2"}, Outcome::runs, ""},
+      {"node1", {"node1", "node2_b"}, {"node1", "node2_b"}, Outcome::bad_host, "node2_b"},
+      {"node1", {"node1", "node2_b"}, eth, Outcome::runs, ""},
+      {"node1", eth, {"+n0", "+n1"}, Outcome::runs, ""},
+      {"node1", eth, {"+n0", "+n5"}, Outcome::bad_index, "+n5"},
+      {"node1", {"node2"}, {"node1"}, Outcome::bad_host, "node1"},
+      {"node1", {"ib1"}, {"node1"}, Outcome::runs, ""},
+  };
+  for (const Row& row : rows) {
+    LaunchNames names = names_of(row);
+    names.mpi_major = 5;
+    names.resolved["nowhere.b"] = {"nowhere.b", {}, "unknown"};
+    names.host_names = {{"ib1", "node1"}, {"ib2", "node2"}, {"10.1.1.2", "node2"}, {"node2_b", "node2"}};
+    check(names, row);
+  }
+  LaunchNames names = names_of({"node1", eth, {"node1.a", "node2.b"}, {}, ""});
+  names.mpi_major = 5;
+  CHECK(predict_mpirun(names).outcome == Outcome::runs);
+  names.keep_fqdn = true;
+  CHECK(predict_mpirun(names).host == "node1.a");
+  names = names_of({"node1", {"10.1.1.1", "node2"}, {"10.1.1.1", "node2"}, {}, ""});
+  names.mpi_major = 5;
+  names.managed = true;  // a row of Slurm
+  CHECK(predict_mpirun(names).outcome == Outcome::runs);
+}
+
 TEST_CASE("a launching host whose own name is long, or kept whole") {
   LaunchNames names = names_of({"node1", {"node2"}, {"ib1", "node2"}, {}, ""});
   names.own_name = "node1.cluster.local";

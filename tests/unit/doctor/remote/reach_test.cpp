@@ -88,6 +88,7 @@ TEST_CASE("problems by what ssh prints (OpenSSH 9.2)") {
       {"ssh: Could not resolve hostname nosuch: Temporary failure in name resolution", 255, false,
        "unknown-name"},
       {"kex_exchange_identification: Connection closed by remote host", 255, false, "kex-reset"},
+      {"Connection closed by 10.1.1.3 port 22", 255, false, "kex-reset"},  // OpenSSH 10.0
       {"kex_exchange_identification: read: Connection reset by peer\nConnection reset by 10.1.1.2 port 22",
        255, false, "kex-reset"},
       {"Connection timed out during banner exchange\nConnection to 10.1.1.2 port 22 timed out", 255, false,

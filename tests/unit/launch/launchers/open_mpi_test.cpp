@@ -107,6 +107,42 @@ TEST_CASE("Open MPI 5 gets the hosts by --host, unless Slurm or the user names t
   CHECK(hosts_of(four) == "");  // takes them from the rankfile
 }
 
+TEST_CASE("Open MPI 5 keeps no part of a line, unless the user chooses its output") {
+  const auto output_of = [](const LaunchRequest& request) {
+    const Command argv = plan_launch_command(request).argv;
+    const auto found = std::find(argv.begin(), argv.end(), "--output");
+    return found == argv.end() ? std::string() : *(found + 1);
+  };
+  LaunchRequest asked = request(5);
+  CHECK(output_of(asked) == "tag:raw");
+  asked.words.tag_output = false;
+  CHECK(output_of(asked) == ":raw");
+  asked.words.mpi_arguments = {"--output", "rank"};
+  CHECK(output_of(asked) == "rank");
+  CHECK(output_of(request(4)) == "");
+}
+
+TEST_CASE("Open MPI 5 uses IPv4 only, unless the user chooses") {
+  const std::string name = "btl_tcp_disable_family";
+  const auto times = [&](const LaunchRequest& request, const EnvVars& environment = {}) {
+    const Command argv = plan_launch_command(request, environment).argv;
+    return std::count(argv.begin(), argv.end(), name);
+  };
+  LaunchRequest asked = request(5);
+  CHECK(times(asked) == 1);
+  CHECK(times(asked, {{"OMPI_MCA_" + name, "0"}}) == 0);
+  asked.words.mca.emplace_back(name, "0");
+  CHECK(times(asked) == 1);
+  CHECK(times(request(4)) == 0);
+}
+
+TEST_CASE("Open MPI 5 places more ranks than this host has cores only with :oversubscribe") {
+  LaunchRequest asked = request(5);
+  asked.shares_cores = true;
+  const Command argv = plan_launch_command(asked).argv;
+  CHECK(std::find(argv.begin(), argv.end(), "rankfile:file=/dev/fd/9:oversubscribe") != argv.end());
+}
+
 TEST_CASE("every word before the program has a reason, and values of the user's are nowhere") {
   for (const int major : {4, 5}) {
     CAPTURE(major);

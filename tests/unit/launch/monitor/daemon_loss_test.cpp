@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What Open MPI 4.1.4 and OpenSSH 9.2 printed when a host, its orted or its sshd went away.
+// What Open MPI 4.1.4 and 5.0.7 and OpenSSH 9.2 and 10.0 printed when a host, its orted or its sshd went
+// away.
 #include "launch/monitor/daemon_loss.hpp"
 
 #include <doctest/doctest.h>
@@ -34,6 +35,13 @@ TEST_CASE("the loss of a host and its name") {
         "  HNP daemon   : [[19145,0],0] on node node1", "  Remote daemon: [[19145,0],2] on node node3"},
        true,
        "node3"},
+      {"a prted was killed",
+       {"--------------------------------------------------------------------------",
+        "PRTE has lost communication with a remote daemon.", "",
+        "  HNP daemon   : [prterun-node1-84@0,0] on node node1",
+        "  Remote daemon: [prterun-node1-84@0,2] on node node3"},
+       true,
+       "node3"},
       {"an sshd was killed",
        {"Connection to node3 closed by remote host.",
         "ORTE was unable to reliably start one or more daemons."},
@@ -56,6 +64,11 @@ TEST_CASE("the loss of a host and its name") {
     CHECK(read(row.lines).said == row.said);
     CHECK(read(row.lines).host == row.host);
   }
+}
+
+TEST_CASE("a host that MPICH did not reach") {
+  CHECK(read({"[mpiexec@h1] ui_cmd_cb (mpiexec/pmiserv_pmci.c:51): Launch proxy failed."}).unreached);
+  CHECK_FALSE(read({"the log says: Launch proxy failed."}).unreached);
 }
 
 TEST_SUITE_END();

@@ -116,6 +116,8 @@ TEST_CASE("--np -N: N ranks on this host, and no hosts beside it") {
   CHECK(message_of(flags) == "--np conflicts with --ps, --workers");
   flags = with_hosts("h1:2,h2:1");
   flags.framework.np = "3";
+  CHECK(message_of(flags) == "");  // horovodrun's -np 3 -H h1:2,h2:1: the same twice
+  flags.framework.np = "4";
   CHECK(message_of(flags) == "--np conflicts with the counts of -H");
   for (const char* np : {"0", "-0", "x", "4.5", "--4"}) {
     CAPTURE(np);

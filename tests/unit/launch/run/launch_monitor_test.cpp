@@ -145,6 +145,39 @@ TEST_CASE("the first failure is kept for the record; the log's cause is rendered
   CHECK(monitor.diagnosis(stopped).empty());
 }
 
+TEST_CASE("Open MPI 5.0.7 exits with 0 after the loss of a host: the job has failed") {
+  const std::string rule(74, '-');
+  Job job;
+  LaunchMonitor monitor(job.system, job.run);
+  const RunHooks hooks = monitor.hooks();
+  for (const std::uint32_t rank : {0u, 1u})
+    hooks.on_stderr_line(Job::status_line(rank, RankStatus::heartbeat));
+  for (const std::string& line :
+       {rule, std::string("PRTE has lost communication with a remote daemon."), std::string(),
+        std::string("  Remote daemon: [prterun-h1-84@0,2] on node h2"), rule})
+    hooks.on_stderr_line(line + "\n");
+  SUBCASE("no end came") {
+    hooks.on_stderr_line(std::string(1, '\0'));
+    CHECK(job.err.find('\0') == std::string::npos);
+    monitor.finish(ended(0));
+    CHECK(monitor.status(ended(0)) == 5);
+    CHECK(monitor.watched()->lost_hosts == std::vector<std::string>{"h2"});
+  }
+  SUBCASE("the ends of the others came") {
+    hooks.on_stderr_line(std::string(1, '\0') + Job::status_line(0, RankStatus::ended, 14));
+    CHECK(job.err.find('\0') == std::string::npos);
+    CHECK(monitor.status(ended(0)) == 5);
+  }
+  SUBCASE("all ranks had ended well") {
+    for (const std::uint32_t rank : {0u, 1u}) hooks.on_stderr_line(Job::status_line(rank, RankStatus::ended));
+    CHECK_FALSE(monitor.status(ended(0)).has_value());
+  }
+  SUBCASE("a NUL byte of the program stays") {
+    hooks.on_stderr_line(std::string(2, '\0') + "\n");
+    CHECK(job.err.ends_with(rule + "\n" + std::string(1, '\0') + "\n"));
+  }
+}
+
 TEST_CASE("without supervisors, tokens and diagnosis nothing is read") {
   Job job;
   job.plan.program.token.clear();
