@@ -183,6 +183,7 @@ Lines ddlrun_lines(const JobSpec& job, const std::string& program) {
   if (job.order == topology::RankOrder::packed) options += " --order packed";
   if (job.threads > 0) options += fmt::format(" --threads {}", job.threads);
   if (job.affinity != "auto") options += " --affinity " + shell_word(job.affinity);
+  if (job.framework != "auto") options += " --framework " + shell_word(job.framework);
   append(lines, script_lines("launch", {{"dims", ScriptValue::checked(topology::render_dims(job.dims))},
                                         {"options", ScriptValue::checked(options)},
                                         {"program", ScriptValue::checked(program)}}));

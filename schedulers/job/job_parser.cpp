@@ -64,6 +64,9 @@ void read_ways(SettingReader& reader, JobSpec& job) {
   constexpr auto runners = std::to_array<string_view>({"ddlrun", "srun", "none"});
   constexpr auto levels = std::to_array<string_view>({"off", "warn", "stop"});
   constexpr auto affinities = std::to_array<string_view>({"auto", "off", "libgomp", "libomp"});
+  constexpr auto frameworks =
+      std::to_array<string_view>({"auto", "none", "ddl", "caffe-ddl", "intel-caffe", "horovod", "pytorch",
+                                  "tensorflow", "tensorflow-ps"});
   constexpr std::array runner_kinds{Runner::ddlrun, Runner::srun, Runner::none};
   constexpr std::array level_kinds{DoctorLevel::off, DoctorLevel::warn, DoctorLevel::stop};
   if (const auto at = reader.choice("order", orders)) {
@@ -76,6 +79,7 @@ void read_ways(SettingReader& reader, JobSpec& job) {
   }
   if (const auto at = reader.choice("doctor", levels)) job.doctor = level_kinds[*at];
   if (const auto at = reader.choice("affinity", affinities)) job.affinity = affinities[*at];
+  if (const auto at = reader.choice("framework", frameworks)) job.framework = frameworks[*at];
 }
 
 }  // namespace

@@ -55,6 +55,8 @@ constexpr auto keys = std::to_array<JobKey>({
      "with runner srun: value of --mpi= (pmix); \"\" in a file: the site's default"},
     {"doctor", "Program", "off|warn|stop", "check the nodes first; stop: a fault ends the job (stop)"},
     {"affinity", "Program", "auto|off|libgomp|libomp", "pin threads of this OpenMP runtime (auto)"},
+    {"framework", "Program", "NAME",
+     "whose variables the ranks get: pytorch, horovod, ... (auto: by program)"},
     {"ddlrun", "Program", "PATH", "ddlrun to run inside the job (ddlrun)"},
     {"signal", "Job control", "NAME@SECONDS", "send a signal to the program before the time limit: USR1@120"},
     {"requeue", "Job control", "yes|no|N", "let the scheduler requeue the job, at most N times (3)"},

@@ -159,7 +159,8 @@ void plan_threads(SettingReader& reader, ParsedJob& parsed) {
   }
   const std::uint32_t left = cores - job.reserved_cores;
   const std::string sum = job.reserved_cores > 0
-                              ? fmt::format("{} - {} reserved = {}", cores, job.reserved_cores, left)
+                              ? fmt::format("{} - {} reserved ({}) = {}", cores, job.reserved_cores,
+                                            reader.origin_of("reserved_cores"), left)
                               : std::to_string(left);
   if (ranks > left) {
     reader.add_error(reader.find("dims") != nullptr ? "dims" : "gpus",
@@ -175,11 +176,15 @@ void plan_threads(SettingReader& reader, ParsedJob& parsed) {
                                                job.threads, cores, job.reserved_cores, counted(ranks, "rank"))
                                  : fmt::format("threads: {} = {} cores / {} per node", job.threads, cores,
                                                counted(ranks, "rank")));
-  } else if (std::uint64_t{ranks} * job.threads > left) {
-    reader.add_error("threads",
-                     fmt::format("{} per node x {} need {} cores, there are {}", counted(ranks, "rank"),
-                                 counted(job.threads, "thread"), std::uint64_t{ranks} * job.threads, sum),
-                     std::to_string(left / ranks));
+  } else if (const std::uint64_t wanted = std::uint64_t{ranks} * job.threads; wanted > left) {
+    std::string hint = reader.hint("threads", std::to_string(left / ranks));
+    if (wanted <= cores)
+      hint += (reader.origin_of("threads").starts_with("--") ? ", or --reserved-cores "
+                                                             : ", or reserved_cores: ") +
+              std::to_string(cores - wanted);
+    reader.add_error_at(fmt::format("{} per node x {} need {} cores, there are {}", counted(ranks, "rank"),
+                                    counted(job.threads, "thread"), wanted, sum),
+                        reader.origin_of("threads"), hint);
   }
 }
 

@@ -98,8 +98,9 @@ struct JobSpec {
   Runner runner = Runner::ddlrun;
   std::string srun_mpi = "pmix";  // "": the site's default
   DoctorLevel doctor = DoctorLevel::stop;
-  std::string affinity = "auto";  // auto, off, libgomp, libomp
-  std::string ddlrun = "ddlrun";  // the binary inside the job
+  std::string affinity = "auto";   // auto, off, libgomp, libomp
+  std::string framework = "auto";  // whose variables the ranks get; auto: found from the program
+  std::string ddlrun = "ddlrun";   // the binary inside the job
 
   // Its life.
   EarlySignal signal;

@@ -59,6 +59,7 @@ constexpr auto carriers = std::to_array<Carrier>({
     {"program", "program launch", "", "", "exec {{program|sh}}"},
     {"workdir", "workdir", "--chdir={{workdir|sbatch}}", "", "cd {{workdir|sh}}"},
     {"affinity", "launch", "", "", "exec {{launch|sh}}"},
+    {"framework", "launch", "", "", "exec {{launch|sh}}"},
     {"signal", "signal", "--signal=B:{{signal|sbatch}}", "", ""},
     {"array", "array", "--array={{array|sbatch}}", "-J {{array|pbs}}", ""},
     {"dependencies", "dependencies", "--dependency={{dependencies|sbatch}}", "-W depend={{dependencies|pbs}}",
@@ -107,6 +108,7 @@ bool asks_nothing(const JobSpec& job, std::string_view key, const std::string& v
   if (key == "doctor") return job.doctor == DoctorLevel::off;
   if (key == "requeue") return !job.requeue.wanted;
   if (key == "affinity") return value == "off" || value == "auto";
+  if (key == "framework") return value == "auto";
   if (key == "order") return job.order == topology::RankOrder::ddl;
   if (key == "gpus") return job.gpus_per_node == 0;
   if (key == "reserved_cores") return job.reserved_cores == 0;
