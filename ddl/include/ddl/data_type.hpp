@@ -55,7 +55,10 @@ constexpr std::string_view name_of(Operation operation) {
 template <DataType type>
 using Tag = std::integral_constant<DataType, type>;
 template <typename Number>
-struct DataTypeOf;
+struct DataTypeOf {
+  static_assert(sizeof(Number) == 0,
+                "libddl sums float, double, ddl::Float16, ddl::BFloat16 and std::int32_t");
+};
 template <>
 struct DataTypeOf<float> : Tag<DataType::float32> {};
 template <>

@@ -119,6 +119,11 @@ Tensor tensor(std::span<Number> values, std::string name = "") {
           std::move(name)};
 }
 
+// The same for a std::vector, a std::array and whatever else std::span takes.
+template <typename Range>
+requires requires(Range& values) { std::span(values); }
+auto tensor(Range& values, std::string name = "") { return tensor(std::span(values), std::move(name)); }
+
 // A tensor in GPU memory (cudaMalloc), shape [count], on this rank's GPU: the GPU that mode n selected, else
 // the GPU of the first such tensor. Local. With `stream`, a cudaStream_t: the call starts after the work that
 // the stream holds, and later work of the stream starts after the call. The call and Handle::wait() return
