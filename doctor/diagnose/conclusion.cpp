@@ -49,8 +49,10 @@ Finding finding_of(const Signature& signature, Place place, const LogFacts& log,
   finding.count = 1;
   TemplateValues with{finding.place, diagnosis.status_meaning, "", tagging_command(diagnosis)};
   if (with.place.host.empty()) with.place.host = likely_host(log);
-  finding.title = fill_in(signature.title, with);
-  finding.cause = fill_in(signature.cause, with);
+  TemplateValues prose = with;
+  prose.is_prose = true;
+  finding.title = fill_in(signature.title, prose);
+  finding.cause = fill_in(signature.cause, prose);
   for (const auto& remedy : signature.remedies) finding.remedies.push_back(fill_in(remedy, with));
   return finding;
 }
@@ -155,6 +157,13 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log) {
   for (const EvidenceLine& line : exception->evidence)
     finding.evidence.push_back({source, line.line, line.text});
 
+  if (!exception->file.empty()) {
+    const std::uint64_t line = exception->line;
+    finding.remedies.insert(
+        finding.remedies.begin(),
+        fmt::format("sed -n {},{}p {}   # the program's last line before the exception, line {}",
+                    line > 2 ? line - 2 : 1, line + 2, quote_shell(exception->file), line));
+  }
   add_tagging(finding, log, diagnosis);
   // Behind the causes that came before it; before those that may be its consequences.
   const auto at = std::find_if(findings.begin(), findings.end(), [&](const Finding& other) {

@@ -39,7 +39,7 @@ std::string render_where(const Finding& finding) {
 std::string render_lines(const std::vector<LogLine>& lines) {
   std::string text;
   for (const LogLine& line : lines)
-    text += fmt::format("  {}:{}: {}\n", line.source, line.line, sanitize(line.text, line_width));
+    text += fmt::format("  {}:{}: {}\n", line.source, line.line, shorten(sanitize(line.text), line_width));
   return text;
 }
 
@@ -56,7 +56,9 @@ std::string render_other_lines(const Diagnosis& diagnosis, const Finding& cause)
     const bool shown = std::any_of(known.begin(), known.end(), [&line](const LogLine& one) {
       return one.source == line.source && one.line == line.line;
     });
-    if (!shown && others.size() < max_other_lines) others.push_back(line);
+    const bool later = cause.kind == SignatureClass::ending && !known.empty() &&
+                       known.front().source == line.source && line.line > known.front().line;
+    if (!shown && !later && others.size() < max_other_lines) others.push_back(line);
   }
   const std::string_view head =
       cause.kind == SignatureClass::ending ? "lines before it:" : "other likely lines:";
@@ -221,7 +223,13 @@ std::string render_diagnosis(const Diagnosis& diagnosis) {
   if (diagnosis.verdict == Verdict::no_trouble) text += render_no_trouble(diagnosis);
   const bool is_shown =
       diagnosis.cause && diagnosis.first_failing && diagnosis.first_failing->how == diagnosis.cause->title;
-  if (diagnosis.first_failing && !is_shown) text += render_first_failing(*diagnosis.first_failing);
+  const std::string how = diagnosis.first_failing ? diagnosis.first_failing->how : "";
+  // The launcher ends the other ranks by these signals: beside a known cause they would mislead.
+  const bool cleaned_up = diagnosis.verdict == Verdict::cause_found &&
+                          diagnosis.cause->kind <= SignatureClass::generic &&
+                          (how.starts_with("signal 9 ") || how.starts_with("signal 15 "));
+  if (diagnosis.first_failing && !is_shown && !cleaned_up)
+    text += render_first_failing(*diagnosis.first_failing);
   if (diagnosis.end.status && *diagnosis.end.status != 0) {
     text += fmt::format("exit status: {}{}{}\n", *diagnosis.end.status,
                         diagnosis.status_meaning.empty() ? "" : ": ", diagnosis.status_meaning);

@@ -58,12 +58,7 @@ std::string joined(std::string_view first, const std::vector<EvidenceLine>& foll
   return text;
 }
 
-std::string clip(std::string text) {
-  if (text.size() <= max_headline) return text;
-  std::size_t end = max_headline - 3;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // not inside a character
-  return text.substr(0, end) + "...";
-}
+std::string clip(std::string text) { return shorten(std::move(text), max_headline); }
 
 }  // namespace
 

@@ -32,9 +32,10 @@ bool run_continues(const LogFacts& log) {
 
 bool run_completes(const LogFacts& log) {
   if (!run_continues(log) || log.lines - last_bad_line(log) < long_run) return false;
-  constexpr std::array words = {"done",     "Done",    "finished", "Finished",   "omplete",
-                                "accuracy", "success", "Success",  "Total time", "otal wall",
-                                "elapsed",  "Elapsed", "PASSED",   "'ok'"};
+  constexpr std::array words = {"done",    "Done",     "finished",  "Finished", "omplete", "accuracy",
+                                "success", "Success",  "otal time", "all time", "lapsed",  "PASSED",
+                                "'ok'",    "End Time", "end time",  "Finalis",  "Finaliz", "Execution rate",
+                                "real ",   "user ",    "Goodbye"};
   return std::any_of(log.last_lines.begin(), log.last_lines.end(), [&](const LogLine& line) {
     return std::any_of(words.begin(), words.end(),
                        [&](const char* word) { return line.text.find(word) != std::string::npos; });

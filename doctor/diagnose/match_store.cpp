@@ -86,10 +86,20 @@ bool failed_by_itself(const Match& end) {
 }  // namespace
 
 std::string fill_in(std::string_view text, const TemplateValues& with) {
+  const std::string rank = with.place.rank ? std::to_string(*with.place.rank) : with.is_prose ? "?" : "N";
+  const bool no_rank = with.is_prose && !with.place.rank, no_value = with.is_prose && with.value.empty();
   const std::pair<std::string_view, std::string> known[] = {
-      {"{host}", with.place.host.empty() ? "HOST" : with.place.host},
-      {"{rank}", with.place.rank ? std::to_string(*with.place.rank) : "N"},
-      {"{value}", with.value.empty() ? "NAME" : with.value},
+      {"rank {rank}", no_rank ? "a rank" : "rank " + rank},
+      {": {value}", no_value             ? ""
+                    : with.value.empty() ? ": NAME"
+                                         : ": " + with.value},
+      {"{host}", !with.place.host.empty() ? with.place.host
+                 : with.is_prose          ? "a host"
+                                          : "HOST"},
+      {"{rank}", rank},
+      {"{value}", !with.value.empty() ? with.value
+                  : with.is_prose     ? "it"
+                                      : "NAME"},
       {"{try}", with.advice.empty() ? "see the lines above" : with.advice},
       {"{tagged}", with.tagged}};
   std::string filled;
@@ -101,9 +111,8 @@ std::string fill_in(std::string_view text, const TemplateValues& with) {
       text.remove_prefix(name->first.size());
       continue;
     }
-    const std::size_t next = std::min(text.find('{', 1), text.size());
-    filled += text.substr(0, next);
-    text.remove_prefix(next);
+    filled += text.front();
+    text.remove_prefix(1);
   }
   return filled;
 }
@@ -164,6 +173,7 @@ Finding MatchStore::finding_of(const Signature& signature, const Entry& entry,
   if (finding.place.host.empty() && finding.place.rank) finding.place.host = host_of(*finding.place.rank);
   TemplateValues with{finding.place, value_of(best), sanitize(best.fields.advice, 400)};
   if (with.place.host.empty()) with.place.host = likely_host;
+  with.is_prose = true;
   finding.title = fill_in(signature.title, with);
   finding.cause = fill_in(signature.cause, with);
   // Remedies are pasted into shells, and what is filled in comes from a log.

@@ -62,6 +62,7 @@ struct TemplateValues {
   std::string value;
   std::string advice;
   std::string tagged = "mpirun --tag-output";  // the words that start it with each line's rank before it
+  bool is_prose = false;  // what is not known becomes "a host", "a rank"; in a command HOST, N, NAME
 };
 std::string fill_in(std::string_view text, const TemplateValues& with);
 

@@ -85,6 +85,7 @@ bool is_consequence_exception(std::string_view type, std::string_view message) {
                                    "Socket closed",
                                    "remote process exited",
                                    "Horovod has been shut down",
+                                   "handle is closed",
                                    "watchdog timeout"};
   const bool by_message = std::any_of(messages.begin(), messages.end(),
                                       [message](const char* part) { return has(message, part); });
@@ -184,6 +185,10 @@ void TracebackReader::take(const ReadLine& line) {
     if (found != open_.end() && !text.empty()) {
       Open& open = *found;
       if (open.ended) {
+        // "RuntimeError:" alone: the text stands on the next line.
+        if (open.before && found_[*open.before].message.empty() &&
+            found_[*open.before].sequence + 1 == line.sequence)
+          found_[*open.before].message = sanitize(text, 300);
         if (text.starts_with(handled)) open.chain = Chain::handled;
         if (text.starts_with(wrapped)) open.chain = Chain::wrapped;
       } else {

@@ -45,7 +45,9 @@ bool is_figure(std::string_view text) {
     const std::size_t next = std::min(text.find_first_not_of("s :=", at + 4), text.size());
     const bool digit = next < text.size() && text[next] >= '0' && text[next] <= '9';
     const bool is_value = text.substr(at + 4, next - at - 4).find_first_of("s:=") != std::string_view::npos;
-    if (!digit || !is_value) return false;
+    const std::size_t point = std::min(text.find_first_not_of("0123456789", next), text.size());
+    const bool is_decimal = point < text.size() && text[point] == '.';
+    if (!digit || (!is_value && !is_decimal)) return false;
     if (exception_text(text) && text.find('.', next) == std::string_view::npos) return false;  // KeyError: 17
   }
   return has_any(text, {"rror"});
@@ -94,6 +96,12 @@ bool is_boilerplate(std::string_view text) {
                         "CLEANING UP REMAINING",
                         "YOU CAN IGNORE THE BELOW",
                         "to see all help / error messages",
+                        "pyxis: container start failed",
+                        "pyxis: printing enroot log",
+                        "pyxis: printing contents of log",
+                        "pyxis: couldn't start container",
+                        "required plugin spank_pyxis",
+                        "task_init() failed with rc",
                         "Primary job  terminated",
                         "Please see the FAQ page",
                         "This typically refers to a problem",
@@ -136,6 +144,8 @@ int line_salience(std::string_view text, int word_score) {
   if (has_any(text, {" no error", "No error", " 0 error", " 0 failed", "without error", "trapping enabled",
                      "ignored", "ignoring"}))
     score -= 60;
+  // A module that is not loaded explains less than what the program says.
+  if (has_any(text, {"Lmod has detected the following error"})) score = std::min(score, 65);
   if (has_any(text, {"Signal: ", "*** Process received signal"})) score += 5;
   return std::max(score, 0);
 }

@@ -12,4 +12,7 @@ namespace ddlrun::diagnose {
 // bytes of `text`, then "...".
 std::string sanitize(std::string_view text, std::size_t limit = 400);
 
+// At most `limit` bytes of a safe text: its beginning, "...", and its end, where the reason often stands.
+std::string shorten(std::string text, std::size_t limit);
+
 }  // namespace ddlrun::diagnose
