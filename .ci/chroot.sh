@@ -55,6 +55,8 @@ inside='
   mount -t tmpfs shm "$root/dev/shm"
   mount -t devpts -o newinstance,ptmxmode=0666 pts "$root/dev/pts"
   ln -s pts/ptmx "$root/dev/ptmx"
+  # PIDs begin again in each chroot: a directory of mpirun 5 that a killed run left would be in the way.
+  mount -t tmpfs tmp "$root/tmp"
   hostname chroot
   exec chroot "$root" /usr/bin/env -i -C /root/ddlrun PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     HOME=/root TERM=dumb LANG=C.UTF-8 CI=true "$@"'
