@@ -58,6 +58,16 @@ class RequestRules : private RuleSet {
   bool traps() const;
 };
 
+// A name of a chunk that PBS does not have by itself, one or two letters from one that it has. qsub takes it
+// where the site defines such a resource, else refuses it or ignores the wish.
+std::optional<std::string> near_resource(std::string_view key) {
+  static const std::vector<std::string> names{"ncpus", "mpiprocs", "ompthreads", "ngpus",
+                                              "mem",   "vmem",     "host",       "vnode",
+                                              "arch",  "nodes",    "Qlist",      "naccelerators"};
+  if (std::find(names.begin(), names.end(), key) != names.end()) return std::nullopt;
+  return key.size() < 4 ? std::nullopt : closest_match(key, names);
+}
+
 // Every number of a select statement, as qsub checks it.
 void RequestRules::check_numbers(const Directive* select) {
   const std::string value_text = resource_value("select");
@@ -76,6 +86,11 @@ void RequestRules::check_numbers(const Directive* select) {
         add("bad-number", Severity::error, select, fmt::format("\"{}\" in select is no good number", part),
             "qsub: Illegal attribute or resource value, status 166",
             "select=2:ncpus=8:mpiprocs=4:ompthreads=2");
+      if (const auto near = equals == std::string_view::npos ? std::nullopt : near_resource(key))
+        add("resource-misspelt", Severity::warning, select,
+            fmt::format("\"{}\" in select is no resource that PBS has by itself", printable(key, 40)),
+            "qsub refuses it, or the chunk gets the default of what was meant: one rank, one core",
+            fmt::format("{}={}", *near, printable(number, 40)));
       first = false;
     }
   }
@@ -179,6 +194,13 @@ void RequestRules::check_slurm_time() {
     add("bare-time", Severity::note, directive,
         fmt::format("--time={} means {} minutes", value, *seconds / 60),
         "a bare number is minutes to Slurm and seconds to PBS", "--time=" + render_time(*seconds));
+  } else if (constexpr std::uint64_t doubtful_seconds = 24 * 60;
+             value.find('-') == std::string::npos && std::count(value.begin(), value.end(), ':') == 1 &&
+             *seconds <= doubtful_seconds) {
+    add("walltime-short-form", Severity::warning, directive,
+        fmt::format("--time={} means {} minutes and {} seconds", value, *seconds / 60, *seconds % 60),
+        "with one colon Slurm reads minutes and seconds, not hours and minutes",
+        fmt::format("--time={}:00, or --time={} if that is meant", value, render_time(*seconds)));
   }
 }
 
