@@ -35,6 +35,8 @@ files() { (cd "$tree" && git ls-files -co --exclude-standard -z | while IFS= rea
 (cd "$copy" && find . -path ./build -prune -o -type f -print | sed 's|^\./||' | LC_ALL=C sort) > "$root/var/tmp/copied"
 files | tr '\0' '\n' | LC_ALL=C sort | LC_ALL=C comm -23 "$root/var/tmp/copied" - | (cd "$copy" && xargs -r -d '\n' rm -f --)
 files | tar -c -C "$tree" --null -T - | tar -x -C "$copy"
+# PIDs begin again in each chroot: a directory of mpirun 5 that a killed run left would be in the way.
+find "$root/tmp" -mindepth 1 -xdev -delete
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 grep -q localhost "$root/etc/hosts" 2> /dev/null || printf '127.0.0.1 localhost\n' > "$root/etc/hosts"
 
@@ -55,8 +57,6 @@ inside='
   mount -t tmpfs shm "$root/dev/shm"
   mount -t devpts -o newinstance,ptmxmode=0666 pts "$root/dev/pts"
   ln -s pts/ptmx "$root/dev/ptmx"
-  # PIDs begin again in each chroot: a directory of mpirun 5 that a killed run left would be in the way.
-  mount -t tmpfs tmp "$root/tmp"
   hostname chroot
   exec chroot "$root" /usr/bin/env -i -C /root/ddlrun PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     HOME=/root TERM=dumb LANG=C.UTF-8 CI=true "$@"'
