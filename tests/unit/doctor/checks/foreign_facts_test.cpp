@@ -19,8 +19,7 @@ using ddlrun::tests::DoctorInput;
 
 namespace {
 
-const std::vector<std::string> payloads = {"$(>P1)",  "`>P2`",    ";>P3;", "'>P4;'", "\">P5;\"",
-                                           "\n>P6\n", "\t>P7\t#", " >P8 ", "&>P9&"};
+const std::vector<std::string> payloads = {"$(>P1)", "`>P2`", "';>P3;'", "\n>P4\n"};
 
 // What would run: `payload` outside single quotes. A line for ssh is read by two shells, so there it counts
 // anywhere.
@@ -42,13 +41,8 @@ bool may_run(const std::string& command, std::string payload) {
 // The values to try: the payload alone, behind the true value, as an item of its list, and as a word of its
 // line.
 std::vector<std::string> mangled(const std::string& value, const std::string& payload) {
-  return {payload,
-          value + payload,
-          value + "\n" + payload,
-          "/opt/x" + payload + "/bin/mpirun",
-          "10.0.0.9" + payload,
-          value.substr(0, value.find(' ')) + " " + payload,
-          value.substr(0, value.find(' ')) + " 6.6.6.6" + payload};
+  const std::string word = value.substr(0, value.find(' '));
+  return {value + payload, "/opt/x" + payload + "/bin/mpirun", word + " 6.6.6.6" + payload, payload};
 }
 
 DoctorInput input_of(const Facts& facts, std::size_t hosts) {
