@@ -92,7 +92,6 @@ bool MessageMatcher::start(const ReadLine& line, const std::vector<std::uint32_t
       help_step_ = 1;
       belongs = true;
     }
-    if (!first && !use.patterns.empty()) first = std::make_shared<FirstLine>(std::string(line.raw), line);
     for (const std::uint32_t number : use.patterns) {
       belongs = start_pattern(line, index_.pattern(number), first) || belongs;
     }
@@ -103,9 +102,10 @@ bool MessageMatcher::start(const ReadLine& line, const std::vector<std::uint32_t
 }
 
 bool MessageMatcher::start_pattern(const ReadLine& line, const PatternRef& pattern,
-                                   const std::shared_ptr<FirstLine>& first) {
+                                   std::shared_ptr<FirstLine>& first) {
   auto captures = match_line(pattern.lines->front(), line.raw);
   if (!captures) return false;
+  if (!first) first = std::make_shared<FirstLine>(std::string(line.raw), line);
   Open open;
   open.match = new_match(line);
   open.first = first;

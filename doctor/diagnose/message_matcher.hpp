@@ -53,8 +53,7 @@ class MessageMatcher {
   bool feed_open(const ReadLine& line);
   bool feed(Open& open, const ReadLine& line);
   bool start(const ReadLine& line, const std::vector<std::uint32_t>& literals);
-  bool start_pattern(const ReadLine& line, const PatternRef& pattern,
-                     const std::shared_ptr<FirstLine>& first);
+  bool start_pattern(const ReadLine& line, const PatternRef& pattern, std::shared_ptr<FirstLine>& first);
   void decide(Open& open);
   bool take_help_count(const ReadLine& line);
   bool take_help_without_text(const ReadLine& line);

@@ -3,7 +3,6 @@
 
 #include "doctor/diagnose/error_keywords.hpp"
 #include "doctor/diagnose/line_pattern.hpp"
-#include "doctor/diagnose/salient_lines.hpp"
 
 #include <map>
 

@@ -249,8 +249,9 @@ std::optional<int> LaunchMonitor::status(const ProcessResult& result) const {
   if (ending_since_) return exit_code(ErrorKind::time_limit);
   if (services_signalled_) return 0;
   const bool no_other = ranks_ && ranks_->has_report() && !ranks_->record().first_failure;
-  const bool told_nothing = result.exit_status == 0;
-  if (killed_lost_ || !down_.empty() || told_nothing || is_unreached() || (daemons_.lost().said && no_other))
+  const bool status_hides_loss = result.exit_status == 0;
+  if (killed_lost_ || !down_.empty() || status_hides_loss || is_unreached() ||
+      (daemons_.lost().said && no_other))
     return exit_code(ErrorKind::unreachable);
   return std::nullopt;
 }
