@@ -3,8 +3,11 @@
 
 #include "base/text/text.hpp"
 #include "doctor/diagnose/exit_status.hpp"
+#include "doctor/diagnose/finding_text.hpp"
 #include "doctor/diagnose/likely_cause.hpp"
+#include "doctor/diagnose/line_pattern.hpp"
 #include "doctor/diagnose/log_end.hpp"
+#include "doctor/diagnose/message_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -39,27 +42,43 @@ std::string likely_host(const LogFacts& log) {
   return log.hosts.size() == 1 ? *log.hosts.begin() : std::string();
 }
 
-// A finding with the texts of `signature`; the caller adds title and evidence.
-Finding finding_of(const Signature& signature, Place place, const LogFacts& log, const Diagnosis& diagnosis) {
-  Finding finding;
-  finding.id = signature.id;
-  finding.kind = signature.kind;
-  finding.place = std::move(place);
-  finding.reference = signature.reference;
-  finding.count = 1;
-  TemplateValues with{finding.place, diagnosis.status_meaning, "", tagging_command(diagnosis)};
+// A finding with the texts of `signature` for a message; the caller adds title and evidence.
+Finding finding_for(const Signature& signature, Place place, const std::string& message, const LogFacts& log,
+                    const Diagnosis& diagnosis) {
+  TemplateValues with;
+  with.place = place;
+  with.tagged = tagging_command(diagnosis);
+  with.value = value_in(signature, message);
+  if (with.value.empty()) with.value = diagnosis.status_meaning;
+  with.path = path_in(message);
+  with.library = library_in(message);
   if (with.place.host.empty()) with.place.host = likely_host(log);
-  TemplateValues prose = with;
-  prose.is_prose = true;
-  finding.title = fill_in(signature.title, prose);
-  finding.cause = fill_in(signature.cause, prose);
-  for (const auto& remedy : signature.remedies) finding.remedies.push_back(fill_in(remedy, with));
+  Finding finding = finding_of(signature, with);
+  finding.place = std::move(place);
   return finding;
 }
 
-// Where no line has a rank before it, the next log should have.
+// The lines after an error's own, where they were kept.
+std::string text_after(const LogFacts& log, std::uint32_t source, std::uint64_t line) {
+  std::string text;
+  for (const SalientLine& kept : log.salient.kept()) {
+    if (kept.source != source || kept.line.line != line) continue;
+    for (const EvidenceLine& next : kept.following) text += '\n' + next.text;
+  }
+  return text;
+}
+
+// What the message itself advises comes first.
+void add_advice(Finding& finding, const std::string& message) {
+  const std::string advice = advice_in(message);
+  if (!advice.empty()) finding.remedies.insert(finding.remedies.begin(), "as the log advises: " + advice);
+}
+
+// Where no line has a rank before it, the next log of several ranks should have.
 void add_tagging(Finding& finding, const LogFacts& log, const Diagnosis& diagnosis) {
-  if (!log.names_ranks)
+  const bool has_launcher =
+      log.of_mpi || diagnosis.of_srun || diagnosis.end.of_launch || diagnosis.end.from == LogSource::mpirun;
+  if (!log.names_ranks && has_launcher)
     finding.remedies.push_back(tagging_command(diagnosis) + " ...   # prints the rank on each line");
 }
 
@@ -91,20 +110,24 @@ bool fact_holds(const FactRule& fact, const Signature& signature, const LogFacts
   return all.empty() || (end.status && std::find(all.begin(), all.end(), *end.status) != all.end());
 }
 
+bool exited_itself(const FailingRank& rank) {
+  return rank.how.starts_with("exit status ") || rank.how.starts_with("Exited with exit code ");
+}
+
 // Rules on facts rank behind causes that a text has shown.
 void add_facts(Diagnosis& diagnosis, const LogFacts& log) {
   // Where a rank exited with a status, the launcher ended the other ranks: their signal is not the cause.
   const auto ended = log.matches.first_failed_rank(log.sources);
-  const bool exited_itself = ended && ended->how.starts_with("exit status ");
+  const bool by_status = ended && ended->how.starts_with("exit status ");
   for (const Signature& signature : log.signatures.signatures) {
-    if (exited_itself && signature.kind == SignatureClass::fact) continue;
+    if (by_status && signature.kind == SignatureClass::fact) continue;
     const bool holds = std::any_of(signature.facts.begin(), signature.facts.end(), [&](const FactRule& fact) {
       return fact_holds(fact, signature, log, diagnosis);
     });
     if (!holds) continue;
     const auto known = [&](const Finding& finding) { return finding.id == signature.id; };
     if (std::any_of(diagnosis.also_seen.begin(), diagnosis.also_seen.end(), known)) continue;
-    Finding finding = finding_of(signature, ended ? ended->place : Place(), log, diagnosis);
+    Finding finding = finding_for(signature, ended ? ended->place : Place(), "", log, diagnosis);
     finding.kind = SignatureClass::fact;
     for (const auto& found : log.salient.best(4))
       finding.evidence.push_back(in_source(found.line, log, found.source));
@@ -139,20 +162,28 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log) {
   if (exception == nullptr || signature == nullptr) return;
   const std::string& source = log.sources[exception->source];
   const std::uint64_t first_line = exception->evidence.front().line;
+  const EvidenceLine& frame = exception->evidence.front();
   const auto explains = [&](const Finding& finding) {
     return finding.kind <= SignatureClass::generic &&
            shows_line(finding, source, exception->evidence.back().line);
   };
-  if (std::any_of(findings.begin(), findings.end(), explains)) return;
+  const auto explained = std::find_if(findings.begin(), findings.end(), explains);
+  if (explained != findings.end()) {
+    // The signature explains it; the place is that of the program.
+    if (!shows_line(*explained, source, frame.line))
+      explained->evidence.insert(explained->evidence.begin(), {source, frame.line, frame.text});
+    return;
+  }
 
   Place place = exception->place;
   if (place.host.empty() && place.rank) place.host = log.matches.host_of(*place.rank);
-  const Signature* error = error_class(log.signatures, exception->headline());
-  Finding finding = finding_of(error == nullptr ? *signature : *error, place, log, diagnosis);
+  const std::string message = exception->headline();
+  const Signature* error = error_class(log.signatures, message);
+  Finding finding = finding_for(error == nullptr ? *signature : *error, place, message, log, diagnosis);
   finding.id = signature->id;
   finding.kind = SignatureClass::generic;
   finding.reference = signature->reference;
-  finding.title = exception->headline();
+  finding.title = message;
   if (!exception->file.empty()) finding.title += fmt::format(" ({}:{})", exception->file, exception->line);
   for (const EvidenceLine& line : exception->evidence)
     finding.evidence.push_back({source, line.line, line.text});
@@ -164,10 +195,20 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log) {
         fmt::format("sed -n {},{}p {}   # the program's last line before the exception, line {}",
                     line > 2 ? line - 2 : 1, line + 2, quote_shell(exception->file), line));
   }
+  add_advice(finding, message + text_after(log, exception->source, exception->evidence.back().line));
   add_tagging(finding, log, diagnosis);
+  // One process ends by one exception: what it printed before of another one, without a traceback, it
+  // survived.
+  const auto is_survived = [&](const Finding& other) {
+    if (log.names_ranks || other.evidence.empty() || other.evidence.back().source != source) return false;
+    const LogLine& line = other.evidence.back();
+    return line.line < first_line && exception_text(line.text) &&
+           std::none_of(log.tracebacks.exceptions().begin(), log.tracebacks.exceptions().end(),
+                        [&](const PythonException& one) { return one.evidence.front().line <= line.line; });
+  };
   // Behind the causes that came before it; before those that may be its consequences.
   const auto at = std::find_if(findings.begin(), findings.end(), [&](const Finding& other) {
-    if (other.kind > SignatureClass::generic) return true;
+    if (other.kind > SignatureClass::generic || is_survived(other)) return true;
     const bool later = !other.evidence.empty() && other.evidence.front().source == source &&
                        other.evidence.front().line > first_line;
     const Signature* known = find_signature(log.signatures, other.id);
@@ -192,18 +233,66 @@ void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed
   if (error->unless_run_continues && !certainly_failed && run_continues(log)) return;
   Place place = line->place;
   const auto ended = log.matches.first_failed_rank(log.sources);
+  // Before the message on a rank's end also a line in words that are less sure.
+  const bool precedes_end = !error->may_follow && !findings.empty() &&
+                            findings.front().kind == SignatureClass::ending &&
+                            !findings.front().evidence.empty() &&
+                            findings.front().evidence.front().source == log.sources[line->source] &&
+                            findings.front().evidence.front().line > line->line.line;
+  const bool explains = line->score >= min_explaining_score || precedes_end;
+  // A crash after a rank exited with a status of its own is a consequence.
+  if (!explains && ended && ended->evidence.line < line->line.line && exited_itself(*ended)) return;
   if (place.host.empty() && place.rank) place.host = log.matches.host_of(*place.rank);
   if (place.empty() && ended) place = ended->place;
-  Finding finding = finding_of(*error, place, log, diagnosis);
+  const std::string message = line->line.text + text_after(log, line->source, line->line.line);
+  Finding finding = finding_for(*error, place, line->line.text, log, diagnosis);
   finding.title = headline;
   finding.evidence.push_back(in_source(line->line, log, line->source));
   for (const EvidenceLine& next : line->following) {
     if (finding.evidence.size() > few_lines) break;
     finding.evidence.push_back({log.sources[line->source], next.line, next.text});
   }
+  add_advice(finding, message);
   add_tagging(finding, log, diagnosis);
-  const bool explains = line->score >= min_explaining_score;
   insert_before(findings, explains ? SignatureClass::ending : SignatureClass::secondary, std::move(finding));
+}
+
+// Ranks that wait in different collectives: more specific than a collective that did not end in time.
+void add_mismatch(Diagnosis& diagnosis, const LogFacts& log) {
+  const auto mismatch = log.collectives.mismatch();
+  const Signature* signature = find_signature(log.signatures, collective_mismatch_id);
+  if (!mismatch || signature == nullptr) return;
+  auto& findings = diagnosis.also_seen;
+  const auto timeout = std::find_if(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.id == collective_timeout_id;
+  });
+  if (timeout == findings.end()) return;
+  Finding finding =
+      finding_for(*signature, {mismatch->rank, log.matches.host_of(mismatch->rank)}, "", log, diagnosis);
+  finding.kind = SignatureClass::generic;
+  finding.title += ": " + mismatch->text;
+  finding.evidence.push_back(
+      {log.sources[mismatch->source], mismatch->evidence.line, mismatch->evidence.text});
+  findings.insert(timeout, std::move(finding));
+}
+
+// A crash is in the function that the stack names, and a remedy for its library comes first.
+void add_crash_site(Finding& cause, const LogFacts& log) {
+  const Signature* known = find_signature(log.signatures, cause.id);
+  const auto& site = log.stack.crash_site();
+  if (known == nullptr || !known->shows_stack || !site) return;
+  const std::string where = render_frame(*site);
+  cause.title += " in " + where;
+  const EvidenceLine& line = log.stack.evidence();
+  const std::string& source = log.sources[log.stack.source()];
+  if (!shows_line(cause, source, line.line)) cause.evidence.push_back({source, line.line, line.text});
+  const Signature* library = error_class(log.signatures, where);
+  if (library == nullptr || library->patterns.empty()) return;
+  TemplateValues with;
+  with.place = cause.place;
+  with.library = site->image;
+  const auto remedies = finding_of(*library, with).remedies;
+  cause.remedies.insert(cause.remedies.begin(), remedies.begin(), remedies.end());
 }
 
 void fill_salient(Diagnosis& diagnosis, const LogFacts& log) {
@@ -281,6 +370,7 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
   diagnosis.also_seen = log.matches.ranked(log.sources, tagging_command(diagnosis), likely_host(log));
   add_facts(diagnosis, log);
   add_exception(diagnosis, log);
+  add_mismatch(diagnosis, log);
 
   auto& findings = diagnosis.also_seen;
   if (!end.status) demote_survived(findings, log);
@@ -295,6 +385,7 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
   if (has_cause) {
     diagnosis.cause = std::move(findings.front());
     findings.erase(findings.begin());
+    add_crash_site(*diagnosis.cause, log);
     const bool likely = diagnosis.cause->kind == SignatureClass::likely;
     diagnosis.verdict = likely ? Verdict::likely_cause : Verdict::cause_found;
   } else if (!ended_well(end) && (certainly_failed || shows_failure(diagnosis, log))) {

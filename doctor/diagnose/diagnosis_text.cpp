@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "base/text/text.hpp"
 #include "doctor/diagnose/diagnosis.hpp"
+#include "doctor/diagnose/finding_text.hpp"
 #include "doctor/diagnose/line_pattern.hpp"
-#include "doctor/diagnose/match_store.hpp"
 #include "doctor/diagnose/sanitize.hpp"
 
 #include <fmt/format.h>
@@ -184,7 +184,8 @@ std::string_view class_in_words(SignatureClass kind) {
 
 // What is known before a run; the places to fill in are left as words.
 std::string without_braces(std::string_view text) {
-  const TemplateValues dots{Place(), "...", "..."};
+  TemplateValues dots;
+  dots.value = dots.advice = "...";
   return fill_in(text, dots);
 }
 

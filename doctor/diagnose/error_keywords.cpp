@@ -56,7 +56,7 @@ constexpr ErrorKeyword keywords[] = {
     {"fallen off the bus", 90},
     {"E tensorflow/", 80},
     {"F tensorflow/", 90},
-    {"Traceback (", 70},
+    {"Traceback (", 45},
     {"xception: ", 80},
     {"xception in ", 75},
     {"Segmentation fault", 72},
@@ -200,6 +200,9 @@ constexpr ErrorKeyword keywords[] = {
     {"TERM_MEMLIMIT", 85},
     {"TERM_RUNLIMIT", 85},
     {"license", 45},
+    {"wall clock limit", 90},
+    {"walltime limit", 90},
+    {"time limit", 80},
     {"Reason: ", 76},
     {"Called CmiAbort", 72},
 };

@@ -4,6 +4,8 @@
 #include "base/text/text.hpp"
 #include "doctor/diagnose/line_pattern.hpp"
 #include "doctor/diagnose/line_prefix.hpp"
+#include "doctor/diagnose/sanitize.hpp"
+#include "doctor/diagnose/words.hpp"
 
 #include <algorithm>
 
@@ -45,17 +47,38 @@ std::string innermost_frame(const SalientLine& line) {
     if (!frame) break;
     if (frame->size() > 6 && *frame != "fail failed") innermost = std::string(*frame);
   }
+  // MPICH's ch3:sock has no numbers behind the names: the last line has the reason.
+  if (innermost.empty() && line.following.size() > 1) innermost = line.following.back().text;
   return innermost;
+}
+
+// "\"text\"" -> "text": R's logs quote their lines.
+std::string_view without_quotes(std::string_view text) {
+  text = trim(text);
+  if (text.size() < 2 || text.front() != '"' || text.back() != '"') return text;
+  return trim(text.substr(1, text.size() - 2));
 }
 
 std::string joined(std::string_view first, const std::vector<EvidenceLine>& following) {
   std::string text(first);
   for (const EvidenceLine& next : following) {
     if (text.size() + next.text.size() > max_headline) break;
-    text += ' ' + next.text;
+    text += ' ' + std::string(without_quotes(next.text));
     if (!next.text.ends_with(':') && !next.text.ends_with(',') && text.size() > 120) break;
   }
   return text;
+}
+
+// The first line after an empty "what():" that is a sentence.
+std::string said_below(const SalientLine& line) {
+  bool is_below = false;
+  for (const EvidenceLine& next : line.following) {
+    const bool is_sentence = std::count(next.text.begin(), next.text.end(), ' ') >= 2;
+    if (is_below && is_sentence && !next.text.starts_with('+') && !next.text.starts_with('['))
+      return next.text;
+    is_below = is_below || has(next.text, "what():");
+  }
+  return "";
 }
 
 std::string clip(std::string text) { return shorten(std::move(text), max_headline); }
@@ -74,7 +97,7 @@ const SalientLine* most_telling(const std::vector<SalientLine>& lines, int min_s
 }
 
 std::string error_headline(const SalientLine& line) {
-  const std::string& text = line.line.text;
+  const std::string text(without_quotes(line.line.text));
   const auto ends_as_head = [](const std::string& one) { return one.ends_with("error stack:"); };
   if (ends_as_head(text) || (!line.following.empty() && ends_as_head(line.following.front().text))) {
     const std::string frame = innermost_frame(line);
@@ -96,12 +119,24 @@ std::string error_headline(const SalientLine& line) {
     std::string what = "C++ exception " + text.substr(at + thrown.size());
     for (const EvidenceLine& next : line.following) {
       const std::size_t said = next.text.find("what():");
-      if (said != std::string_view::npos)
-        return clip(what + ": " + std::string(trim(std::string_view(next.text).substr(said + 7))));
+      if (said == std::string_view::npos) continue;
+      const std::string why(trim(std::string_view(next.text).substr(said + 7)));
+      return clip(what + ": " + (why.empty() ? said_below(line) : why));
     }
     return clip(what);
   }
+  // A long function name before it hides what was asserted.
+  if (const std::size_t at = text.find("Assertion `"); at != std::string::npos && text.size() > max_headline)
+    return clip(text.substr(at));
   return clip(text.ends_with(':') || text.ends_with(',') ? joined(text, line.following) : text);
+}
+
+std::string value_in(const Signature& signature, std::string_view text) {
+  for (const MessagePattern& pattern : signature.patterns) {
+    const auto captures = match_line(pattern.front(), text);
+    if (captures && !captures->value.empty()) return sanitize(captures->value, 300);
+  }
+  return "";
 }
 
 const Signature* error_class(const SignatureSet& set, std::string_view text) {

@@ -11,6 +11,7 @@
 #include "base/text/text.hpp"
 #include "doctor/diagnose/conclusion.hpp"
 #include "doctor/diagnose/sanitize.hpp"
+#include "doctor/diagnose/words.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -25,7 +26,6 @@ constexpr std::size_t overlap = 1 << 10;    // so that a text across two pieces 
 constexpr std::size_t max_read_line = 1 << 10;
 constexpr std::size_t context_lines = 3;
 constexpr std::size_t max_hosts = 2;  // whether there is more than one
-constexpr std::size_t npos = std::string_view::npos;
 
 std::size_t find_escape(std::string_view text, std::size_t from) {
   return from >= text.size() ? npos : text.find('\x1b', from);
@@ -96,6 +96,7 @@ void LogAnalysis::end_source() {
   }
   matcher_.end();
   tracebacks_.end_source();
+  stack_.end_source();
   salient_.end_source();
   lines_ended_ += line_;
   line_ = 0;
@@ -170,13 +171,18 @@ void LogAnalysis::take_segment(std::string_view segment, bool touched) {
                 split_prefix(segment)};
   if (!line.prefix.rank) line.prefix.rank = source_rank_;
   names_ranks_ = names_ranks_ || line.prefix.rank;
+  of_mpi_ = of_mpi_ || segment.find("MPI") != npos || segment.find("mpi") != npos;
   of_srun_ = of_srun_ || segment.starts_with("srun: ") || segment.starts_with("slurmstepd");
   if (!line.prefix.host.empty() && hosts_.size() < max_hosts) hosts_.insert(line.prefix.host);
   const bool belongs = matcher_.take(line, literals);
   bool of_traceback = tracebacks_.is_attentive();
+  if (stack_.is_attentive()) stack_.take(line);
   for (const std::uint32_t literal : literals) {
     const LiteralUse& use = index_.use_of(literal);
     of_traceback = of_traceback || use.of_traceback;
+    if (use.begins_stack) stack_.begin(line);
+    if (use.follows_reason) take_line_before();
+    if (use.of_collective) collectives_.take(line);
     if (use.marks_end && lines_before_end_.empty())
       lines_before_end_ = last_of(last_lines_, lines_at_end(before_, line_ - 1));
   }
@@ -190,6 +196,17 @@ void LogAnalysis::take_salient(const ReadLine& line, const std::vector<std::uint
   int salience = 0;
   for (const std::uint32_t literal : literals) salience = std::max(salience, index_.use_of(literal).salience);
   if (salience > 0) salient_.take(line, salience);
+}
+
+// The line before the current one, with the highest score of an error in words.
+void LogAnalysis::take_line_before() {
+  constexpr int score = 90;
+  const auto lines = lines_at_end(before_, line_ - 1);
+  if (lines.empty()) return;
+  const LogLine& last = lines.back();
+  salient_.take({static_cast<std::uint32_t>(sources_.size() - 1), last.line, lines_ended_ + last.line,
+                 last.text, split_prefix(last.text)},
+                score);
 }
 
 // The last lines of `text` that are neither empty nor boilerplate; `number` is that of its last line.
@@ -218,8 +235,8 @@ void LogAnalysis::remember_last_lines(std::string_view text) {
 }
 
 Diagnosis LogAnalysis::diagnosis(const RunStatus& end) const {
-  return conclude({index_.set(), matches_, salient_, tracebacks_, sources_, last_lines_, lines_before_end_,
-                   hosts_, names_ranks_, of_srun_, lines_ended_ + line_, bytes_},
+  return conclude({index_.set(), matches_, salient_, tracebacks_, stack_, collectives_, sources_, last_lines_,
+                   lines_before_end_, hosts_, names_ranks_, of_srun_, of_mpi_, lines_ended_ + line_, bytes_},
                   end);
 }
 

@@ -4,14 +4,17 @@
 //   begin_source() -> take(): blocks of bytes -> lines (long ones in segments) -> sanitized text
 //     -> line prefix (rank, host, time) -> PatternIndex: signatures whose literal text occurs
 //     -> MessageMatcher: their whole pattern -> MatchStore: first and last match of each signature
-//     -> TracebackReader: exceptions of Python -> salient lines, the last lines, exit statuses
+//     -> TracebackReader: exceptions of Python; NativeStack: where a process crashed; CollectiveCalls
+//     -> salient lines, the last lines, exit statuses
 //   end_source() flushes an unfinished line; sources follow each other, one rank's file or one log
 //   diagnosis(): see conclusion.hpp
 #pragma once
 
+#include "doctor/diagnose/collective_calls.hpp"
 #include "doctor/diagnose/diagnosis.hpp"
 #include "doctor/diagnose/match_store.hpp"
 #include "doctor/diagnose/message_matcher.hpp"
+#include "doctor/diagnose/native_stack.hpp"
 #include "doctor/diagnose/pattern_index.hpp"
 #include "doctor/diagnose/python_traceback.hpp"
 #include "doctor/diagnose/salient_lines.hpp"
@@ -44,11 +47,13 @@ class LogAnalysis {
   void take_line(std::string_view line, bool touched);
   void take_segment(std::string_view segment, bool touched);
   void take_salient(const ReadLine& line, const std::vector<std::uint32_t>& literals);
+  void take_line_before();
   std::vector<LogLine> lines_at_end(std::string_view text, std::uint64_t number);
   void remember_last_lines(std::string_view text);
   // True while lines without any literal matter too.
   bool is_attentive() const {
-    return matcher_.is_attentive() || tracebacks_.is_attentive() || salient_.is_attentive();
+    return matcher_.is_attentive() || tracebacks_.is_attentive() || salient_.is_attentive() ||
+           stack_.is_attentive();
   }
 
   PatternIndex index_;
@@ -56,11 +61,14 @@ class LogAnalysis {
   SalientLines salient_;
   MessageMatcher matcher_;
   TracebackReader tracebacks_;
+  NativeStack stack_;
+  CollectiveCalls collectives_;
   std::set<std::string> hosts_;  // named before lines
   std::vector<std::string> sources_;
   std::optional<std::uint32_t> source_rank_;
   bool names_ranks_ = false;               // some line has a rank in its prefix
   bool of_srun_ = false;                   // some line is srun's own
+  bool of_mpi_ = false;                    // some line with a known text names MPI
   std::string carry_;                      // a line that has not ended yet
   std::string_view before_;                // of the portion being read, up to the current line
   std::vector<LogLine> lines_before_end_;  // the last lines before a launcher reports an end

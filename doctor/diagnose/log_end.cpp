@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t end_lines = 12;  // what counts as the end
 constexpr std::size_t min_ordinary_lines = 2;
-constexpr std::uint64_t long_run = 10;  // lines without a bad one
+constexpr std::uint64_t long_run = 4;  // lines without a bad one
 
 std::uint64_t last_bad_line(const LogFacts& log) {
   return std::max(log.salient.last_doubtful(), log.matches.last_line());
@@ -32,10 +32,11 @@ bool run_continues(const LogFacts& log) {
 
 bool run_completes(const LogFacts& log) {
   if (!run_continues(log) || log.lines - last_bad_line(log) < long_run) return false;
-  constexpr std::array words = {"done",    "Done",     "finished",  "Finished", "omplete", "accuracy",
-                                "success", "Success",  "otal time", "all time", "lapsed",  "PASSED",
-                                "'ok'",    "End Time", "end time",  "Finalis",  "Finaliz", "Execution rate",
-                                "real ",   "user ",    "Goodbye"};
+  constexpr std::array words = {"done",     "Done",    "finished",       "Finished",      "omplete",
+                                "accuracy", "success", "Success",        "otal time",     "all time",
+                                "lapsed",   "PASSED",  "'ok'",           "End Time",      "end time",
+                                "Finalis",  "Finaliz", "Execution rate", "Results saved", "successfully",
+                                "real ",    "user ",   "Goodbye"};
   return std::any_of(log.last_lines.begin(), log.last_lines.end(), [&](const LogLine& line) {
     return std::any_of(words.begin(), words.end(),
                        [&](const char* word) { return line.text.find(word) != std::string::npos; });

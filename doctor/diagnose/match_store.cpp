@@ -4,6 +4,8 @@
 #include "base/text/signal_name.hpp"
 #include "base/text/text.hpp"
 #include "doctor/diagnose/exit_status.hpp"
+#include "doctor/diagnose/finding_text.hpp"
+#include "doctor/diagnose/message_parts.hpp"
 #include "doctor/diagnose/sanitize.hpp"
 
 #include <fmt/format.h>
@@ -49,13 +51,22 @@ bool is_better(const Match& a, const Match& b) {
   return is_earlier({a.stamp, a.sequence}, {b.stamp, b.sequence});
 }
 
+// Other causes of its class come first: it may be their consequence, or programs survive it.
+bool gives_way(const Signature& signature) { return signature.may_follow || signature.unless_run_continues; }
+
 int order_of(SignatureClass kind) { return static_cast<int>(kind); }
+
+bool is_abort_call(const Match& end) {
+  return std::any_of(end.evidence.begin(), end.evidence.end(), [](const EvidenceLine& line) {
+    return line.text.find("MPI_Abort") != std::string::npos;
+  });
+}
 
 // torchrun and Python write a signal as a negative status; -1 is the usual argument of MPI_Abort.
 bool is_error_code(const Match& end) {
   const bool is_field = !end.captures.status && end.fields.status;  // of Open MPI's message on MPI_Abort
   const int status = end.captures.status.value_or(end.fields.status.value_or(0));
-  return status == -1 || (is_field && status < 0);
+  return status == -1 || (status < 0 && (is_field || is_abort_call(end)));
 }
 
 std::string how_of(const Match& end) {
@@ -84,38 +95,6 @@ bool failed_by_itself(const Match& end) {
 }
 
 }  // namespace
-
-std::string fill_in(std::string_view text, const TemplateValues& with) {
-  const std::string rank = with.place.rank ? std::to_string(*with.place.rank) : with.is_prose ? "?" : "N";
-  const bool no_rank = with.is_prose && !with.place.rank, no_value = with.is_prose && with.value.empty();
-  const std::pair<std::string_view, std::string> known[] = {
-      {"rank {rank}", no_rank ? "a rank" : "rank " + rank},
-      {": {value}", no_value             ? ""
-                    : with.value.empty() ? ": NAME"
-                                         : ": " + with.value},
-      {"{host}", !with.place.host.empty() ? with.place.host
-                 : with.is_prose          ? "a host"
-                                          : "HOST"},
-      {"{rank}", rank},
-      {"{value}", !with.value.empty() ? with.value
-                  : with.is_prose     ? "it"
-                                      : "NAME"},
-      {"{try}", with.advice.empty() ? "see the lines above" : with.advice},
-      {"{tagged}", with.tagged}};
-  std::string filled;
-  while (!text.empty()) {
-    const auto name = std::find_if(std::begin(known), std::end(known),
-                                   [&](const auto& row) { return text.starts_with(row.first); });
-    if (name != std::end(known)) {
-      filled += name->second;
-      text.remove_prefix(name->first.size());
-      continue;
-    }
-    filled += text.front();
-    text.remove_prefix(1);
-  }
-  return filled;
-}
 
 LogSource log_source_named(std::string_view name) {
   if (name == "mpirun") return LogSource::mpirun;
@@ -162,25 +141,24 @@ void MatchStore::add_ending(const Match& match) {
   }
 }
 
-Finding MatchStore::finding_of(const Signature& signature, const Entry& entry,
+Finding MatchStore::finding_in(const Signature& signature, const Entry& entry,
                                const std::vector<std::string>& sources, const std::string& tagged,
                                const std::string& likely_host) const {
   const Match& best = entry.best;
-  Finding finding;
-  finding.id = signature.id;
-  finding.kind = signature.kind;
-  finding.place = place_of(best);
-  if (finding.place.host.empty() && finding.place.rank) finding.place.host = host_of(*finding.place.rank);
-  TemplateValues with{finding.place, value_of(best), sanitize(best.fields.advice, 400)};
+  Place place = place_of(best);
+  if (place.host.empty() && place.rank) place.host = host_of(*place.rank);
+  TemplateValues with;
+  with.place = place;
+  with.value = value_of(best);
+  with.advice = sanitize(best.fields.advice, 400);
+  with.tagged = tagged;
   if (with.place.host.empty()) with.place.host = likely_host;
-  with.is_prose = true;
-  finding.title = fill_in(signature.title, with);
-  finding.cause = fill_in(signature.cause, with);
-  // Remedies are pasted into shells, and what is filled in comes from a log.
-  const TemplateValues quoted{with.place, with.value.empty() ? "" : quote_shell(with.value), with.advice,
-                              tagged};
-  for (const std::string& remedy : signature.remedies) finding.remedies.push_back(fill_in(remedy, quoted));
-  finding.reference = signature.reference;
+  std::string text;
+  for (const EvidenceLine& line : best.evidence) text += line.text + ' ';
+  with.path = path_in(text);
+  with.library = library_in(text);
+  Finding finding = finding_of(signature, with);
+  finding.place = std::move(place);
   finding.all_hosts.assign(entry.hosts.begin(), entry.hosts.end());
   finding.all_ranks.assign(entry.ranks.begin(), entry.ranks.end());
   finding.evidence = lines_of(best, sources);
@@ -223,7 +201,8 @@ std::vector<Finding> MatchStore::ranked(const std::vector<std::string>& sources,
   std::sort(rows.begin(), rows.end(), [&stamps](const Row& a, const Row& b) {
     if (a.signature->kind != b.signature->kind)
       return order_of(a.signature->kind) < order_of(b.signature->kind);
-    if (a.signature->may_follow != b.signature->may_follow) return b.signature->may_follow;
+    const bool a_late = gives_way(*a.signature), b_late = gives_way(*b.signature);
+    if (a_late != b_late) return b_late;
     const bool by_time = stamps.at(a.signature->kind) != Stamp::Kind::none;
     const auto a_time = a.entry->best.stamp.microseconds, b_time = b.entry->best.stamp.microseconds;
     if (by_time && a_time != b_time) return a_time < b_time;
@@ -234,7 +213,7 @@ std::vector<Finding> MatchStore::ranked(const std::vector<std::string>& sources,
   });
   std::vector<Finding> findings;
   for (const Row& row : rows)
-    findings.push_back(finding_of(*row.signature, *row.entry, sources, tagged, likely_host));
+    findings.push_back(finding_in(*row.signature, *row.entry, sources, tagged, likely_host));
   return findings;
 }
 

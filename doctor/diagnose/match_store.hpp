@@ -21,8 +21,8 @@ class MatchStore {
 
   void add(Match&& match);
 
-  // Findings, the cause first: P, G, E, S, W; among equals the earliest. `tagged` as in TemplateValues;
-  // remedies of a message without a host name `likely_host`, "" if unknown.
+  // Findings, the cause first: P, G, E, S, W; among equals the earliest. `tagged` as in TemplateValues
+  // (finding_text.hpp); remedies of a message without a host name `likely_host`, "" if unknown.
   std::vector<Finding> ranked(const std::vector<std::string>& sources, const std::string& tagged,
                               const std::string& likely_host) const;
   // The rank that ended first, by its launcher's message.
@@ -45,7 +45,7 @@ class MatchStore {
   };
 
   void add_ending(const Match& match);
-  Finding finding_of(const Signature& signature, const Entry& entry, const std::vector<std::string>& sources,
+  Finding finding_in(const Signature& signature, const Entry& entry, const std::vector<std::string>& sources,
                      const std::string& tagged, const std::string& likely_host) const;
 
   const SignatureSet& set_;
@@ -55,16 +55,6 @@ class MatchStore {
   std::uint64_t last_line_ = 0;
   std::map<std::uint32_t, std::string> host_of_rank_;
 };
-
-// What may stand for {host}, {rank}, {value}, {try} and {tagged} in the texts of a signature.
-struct TemplateValues {
-  Place place;
-  std::string value;
-  std::string advice;
-  std::string tagged = "mpirun --tag-output";  // the words that start it with each line's rank before it
-  bool is_prose = false;  // what is not known becomes "a host", "a rank"; in a command HOST, N, NAME
-};
-std::string fill_in(std::string_view text, const TemplateValues& with);
 
 LogSource log_source_named(std::string_view name);
 

@@ -4,6 +4,7 @@
 #include "base/text/text.hpp"
 #include "doctor/diagnose/message_fields.hpp"
 #include "doctor/diagnose/sanitize.hpp"
+#include "doctor/diagnose/words.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -14,8 +15,8 @@ namespace {
 
 constexpr int pattern_lines = 20;  // how far apart the lines of one message may be
 constexpr int field_lines = 12;
-constexpr int foreign_lines = 200;  // lines of others in between
-constexpr std::size_t max_open = 64;
+constexpr int foreign_lines = 200;      // lines of others in between
+constexpr std::size_t max_open = 1024;  // some 60 patterns begin with one line of OpenFOAM
 constexpr std::size_t max_evidence = 8;
 EvidenceLine evidence_of(const ReadLine& line) { return {line.line, sanitize(trim(line.prefix.text))}; }
 
@@ -148,7 +149,8 @@ bool MessageMatcher::take_help_without_text(const ReadLine& line) {
   const std::string_view text = trim(line.prefix.text);
   if (text.empty()) return false;
   if (help_step_ == 1) help_topic_ = text.substr(0, 200);
-  if (help_step_ == 2 && text.find("from the file") == std::string_view::npos) {
+  // PRRTE 2 and 3 have not even the name: "But I couldn't open the help file:", then "(null)".
+  if (help_step_ == 2 && !has(text, "from the file") && !has(text, "open the help file")) {
     help_step_ = 0;
     return false;
   }

@@ -44,6 +44,13 @@ PatternIndex::Literals PatternIndex::gather(const SignatureSet& set) {
     literals.add_patterns(set.endings[i].patterns, i, true);
   literals.use("File \"").of_traceback = true;
   literals.use("Traceback (most recent call last)").of_traceback = true;
+  literals.use("Exception ignored in").of_traceback = true;
+  for (const char* head :
+       {"*** Process received signal", "Caught signal ", "acktrace", "forrtl: ", "signal (",
+        "Problematic frame", "problematic frame", "Stack trace", "stack trace"})
+    literals.use(head).begins_stack = true;
+  literals.use("*** Check failure stack trace").follows_reason = true;  // glog
+  literals.use("SeqNum=").of_collective = true;
   literals.use(" sent help message ").help_count = true;
   literals.use("You were supposed to get help about:").help_without_text = true;
   for (LiteralUse& use : literals.uses) {

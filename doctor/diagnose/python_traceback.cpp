@@ -3,6 +3,7 @@
 
 #include "base/text/text.hpp"
 #include "doctor/diagnose/sanitize.hpp"
+#include "doctor/diagnose/words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -19,19 +20,13 @@ constexpr int lines_of_all_ranks = 400;
 
 constexpr std::string_view head = "Traceback (most recent call last)";
 constexpr std::string_view handled = "During handling of the above exception";
+constexpr std::string_view ignored = "Exception ignored in";
 constexpr std::string_view wrapped = "The above exception was the direct cause";
 
-bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 bool is_library(std::string_view path) {
-  constexpr std::array parts = {"site-packages", "dist-packages", "/lib/python", "/lib64/python",
-                                "<frozen",       "<string>",      "<__array_",   "/importlib/"};
+  constexpr std::array parts = {"site-packages", "dist-packages", "/lib/python", "/lib64/python", "<frozen",
+                                "<string>",      "<__array_",     "/importlib/", ".pyx"};
   return std::any_of(parts.begin(), parts.end(), [path](const char* part) { return has(path, part); });
-}
-
-std::string_view base_name(std::string_view path) {
-  const std::size_t slash = path.find_last_of("/\\");
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
 std::string_view last_component(std::string_view name) {
@@ -71,11 +66,11 @@ std::optional<ExceptionText> exception_text(std::string_view line) {
 }
 
 bool is_consequence_exception(std::string_view type, std::string_view message) {
-  constexpr std::array types = {"ChildFailedError",     "CalledProcessError",     "BrokenPipeError",
-                                "ConnectionResetError", "ProcessExitedException", "ProcessRaisedException",
-                                "BrokenProcessPool",    "HorovodInternalError",   "WorkerCrashedError",
-                                "ActorDiedError",       "RayActorError",          "CancelledError",
-                                "AbortedError",         "DistBackendError"};
+  constexpr std::array types = {
+      "ChildFailedError",       "CalledProcessError",     "BrokenPipeError",   "ConnectionResetError",
+      "ProcessExitedException", "ProcessRaisedException", "BrokenProcessPool", "HorovodInternalError",
+      "WorkerCrashedError",     "ActorDiedError",         "RayActorError",     "CancelledError",
+      "RuleException",          "WorkflowError",          "AbortedError",      "DistBackendError"};
   const std::string_view name = last_component(type);
   // A DistBackendError with a first cause in its own words is one of NCCL, not of a peer.
   constexpr std::array messages = {"Connection reset by peer",
@@ -86,6 +81,8 @@ bool is_consequence_exception(std::string_view type, std::string_view message) {
                                    "remote process exited",
                                    "Horovod has been shut down",
                                    "handle is closed",
+                                   "in DataLoader worker process",  // the worker's own follows it
+                                   "in replica",
                                    "watchdog timeout"};
   const bool by_message = std::any_of(messages.begin(), messages.end(),
                                       [message](const char* part) { return has(message, part); });
@@ -136,7 +133,7 @@ bool TracebackReader::take_frame(const ReadLine& line) {
   Open& open = open_for(line);
   open.lines_left = lines_after_frame;
   open.any_left = lines_of_all_ranks;
-  Frame frame{sanitize(base_name(path), 100), *line_number, evidence_of(line, text)};
+  Frame frame{sanitize(file_name_of(path), 100), *line_number, evidence_of(line, text)};
   if (!is_library(path)) open.own = frame;
   open.last = std::move(frame);
   const std::size_t at = static_cast<std::size_t>(text.data() + file - line.raw.data());
@@ -158,7 +155,7 @@ void TracebackReader::take_exception(Open& open, const ReadLine& line, std::stri
   }
   exception.evidence.push_back(evidence_of(line, text));
   exception.sequence = line.sequence;
-  exception.is_consequence = is_consequence_exception(exception.type, exception.message);
+  exception.is_consequence = open.is_ignored || is_consequence_exception(exception.type, exception.message);
   if (open.before && open.chain != Chain::none && !exception.is_consequence) {
     // An errno is nearer to the cause than what a library made of it.
     PythonException& before = found_[*open.before];
@@ -175,9 +172,22 @@ void TracebackReader::take_exception(Open& open, const ReadLine& line, std::stri
   found_.push_back(exception);
 }
 
+// "RuntimeError:" alone, or "RuntimeError: the ranks:": the text stands on the next line.
+void TracebackReader::take_message_below(const Open& open, const ReadLine& line, std::string_view text) {
+  if (!open.before) return;
+  PythonException& exception = found_[*open.before];
+  std::string& message = exception.message;
+  if (exception.sequence + 1 != line.sequence || (!message.empty() && !message.ends_with(':'))) return;
+  message += (message.empty() ? "" : " ") + sanitize(text, 300);
+}
+
 void TracebackReader::take(const ReadLine& line) {
   const std::string_view text = trim(line.prefix.text);
-  if (has(text, head)) {
+  if (has(text, ignored)) {
+    Open& open = open_for(line);  // the traceback that follows is harmless
+    open.is_ignored = true;
+    open.lines_left = lines_after_frame;
+  } else if (has(text, head)) {
     open_for(line).lines_left = lines_after_frame;
   } else if (!take_frame(line)) {
     const auto found = std::find_if(open_.begin(), open_.end(),
@@ -185,10 +195,7 @@ void TracebackReader::take(const ReadLine& line) {
     if (found != open_.end() && !text.empty()) {
       Open& open = *found;
       if (open.ended) {
-        // "RuntimeError:" alone: the text stands on the next line.
-        if (open.before && found_[*open.before].message.empty() &&
-            found_[*open.before].sequence + 1 == line.sequence)
-          found_[*open.before].message = sanitize(text, 300);
+        take_message_below(open, line, text);
         if (text.starts_with(handled)) open.chain = Chain::handled;
         if (text.starts_with(wrapped)) open.chain = Chain::wrapped;
       } else {

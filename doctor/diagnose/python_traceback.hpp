@@ -61,10 +61,12 @@ class TracebackReader {
     bool ended = false;                 // the exception was read; a chain may follow
     std::optional<std::size_t> before;  // number of the exception before in the chain
     Chain chain = Chain::none;
+    bool is_ignored = false;  // Python only reports it: "Exception ignored in"
   };
 
   Open& open_for(const ReadLine& line);
   bool take_frame(const ReadLine& line);
+  void take_message_below(const Open& open, const ReadLine& line, std::string_view text);
   void take_exception(Open& open, const ReadLine& line, std::string_view text);
 
   std::vector<Open> open_;

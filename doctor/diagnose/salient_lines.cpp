@@ -67,6 +67,13 @@ bool is_stack_head(std::string_view text) {
          (has_any(text, {"Fatal error in MPI_", "Fatal error in PMPI_"}) && text.ends_with(':'));
 }
 
+// "fatal error" alone names nothing.
+bool is_bare_head(std::string_view text) {
+  while (!text.empty() && (text.back() == ':' || text.back() == '!')) text.remove_suffix(1);
+  const std::string upper = to_upper(text);
+  return upper == "FATAL ERROR" || upper == "FATAL" || upper == "ERROR";
+}
+
 bool is_fatal(std::string_view text) {
   return has_any(text, {"Abort(", "ABORT", "Fatal", "FATAL", "fatal:", "fatal error", "aborting",
                         "core dumped", "*** ["});
@@ -135,10 +142,11 @@ int line_salience(std::string_view text, int word_score) {
     const bool bare = exception->message.empty() && text.find(':') == std::string_view::npos;
     score = second ? 60 : bare ? std::max(score, 70) : 95;
   }
+  if (is_bare_head(text)) score = std::min(score, 60);
   if (has_any(text, {"Other MPI error"}) && is_stack_head(text)) score = std::min(score, 76);
   if (score < min_failure_score && ends_with_errno_text(text)) score = min_failure_score + 1;
   const bool of_nccl = has_any(text, {"NCCL WARN", "WARN Socket"});
-  if (!of_nccl && has_any(text, {"arning", "WARN", " INFO", "INFO ", "DEBUG"})) score -= 35;
+  if (!of_nccl && has_any(text, {"arning", "WARN", " INFO", "INFO ", ":INFO:", "DEBUG"})) score -= 35;
   if (has_any(text, {"Connection reset", "connection closed", "Broken pipe", "aborting job", "Terminating "}))
     score -= 15;
   if (has_any(text, {" no error", "No error", " 0 error", " 0 failed", "without error", "trapping enabled",

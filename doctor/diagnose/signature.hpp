@@ -63,6 +63,7 @@ struct Signature {
   bool may_follow = false;            // may also be a consequence: other causes come first
   bool unless_rank_ended = false;     // only where no rank is known to have been started and ended
   bool unless_rank_failed = false;    // only where no rank had ended by itself before, with a status
+  bool shows_stack = false;           // a crash: the stack in the log says where
   bool unless_run_continues = false;  // programs can run without it: a note where ordinary output follows
 };
 

@@ -24,7 +24,7 @@ break_workdir_not_on_one_host() {
   undo as_root "$h1" rmdir /tmp/here
   four -wdir /tmp/here "/home/$user/bin/worker"
 }
-kind program_library E15 - - "the program lacks a library on every host"
+kind program_library "E15|V209" - - "the program lacks a library on every host"
 break_program_library() {
   sed 's/libmpi\.so\.40/libmpi.so.39/' "$home/bin/worker" | home_file bin/old_worker 755
   four bin/old_worker

@@ -207,7 +207,7 @@ TEST_CASE("an unknown log lists its most likely error lines") {
       diagnose_text("step 1\n[1,1]<stderr>:oops, no data here\n" + std::string(74, '-') + "\n" + secondary);
   REQUIRE(!quiet.salient_lines.empty());
   CHECK(quiet.salient_lines.back().text == "oops, no data here");
-  CHECK(render_diagnosis(diagnosis).starts_with("most likely: ERROR: division by zero [L20]\n"));
+  CHECK(render_diagnosis(diagnosis).starts_with("most likely: ERROR: division by zero ["));
   CHECK(render_diagnosis(quiet).starts_with("cause: unknown: "));
 }
 

@@ -81,9 +81,9 @@ TEST_CASE("of a chain the exception that explains more is the title") {
       "Traceback (most recent call last):\n  File \"train.py\", line 9, in <module>\n    save()\n";
   const std::string handled = "\nDuring handling of the above exception, another exception occurred:\n\n";
   const std::string direct = "\nThe above exception was the direct cause of the following exception:\n\n";
-  check({first + "OSError: [Errno 52] Invalid exchange\n" + handled + second +
-             "RuntimeError: unexpected pos\n",
-         "OSError: [Errno 52] Invalid exchange (io.py:4)", -1});
+  check(
+      {first + "OSError: [Errno 52] Invalid exchange\n" + handled + second + "RuntimeError: unexpected pos\n",
+       "OSError: [Errno 52] Invalid exchange (io.py:4)", -1});
   check({first + "KeyError: 'lr'\n" + handled + second + "ValueError: the option lr is missing\n",
          "ValueError: the option lr is missing (train.py:9)", -1});
   check({first + "KeyError: 'lr'\n" + direct + second + "RuntimeError: cannot save\n",

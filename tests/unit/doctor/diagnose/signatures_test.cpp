@@ -79,7 +79,8 @@ TEST_CASE("a positive example is diagnosed as its own signature only") {
     if (!example.host.empty()) CHECK(found->place.host == example.host);
     if (example.rank >= 0) CHECK(found->place.rank.value_or(9999) == static_cast<unsigned>(example.rank));
     for (const std::string& remedy : found->remedies) {
-      for (const char* name : {"{host}", "{rank}", "{value}", "{status}", "{signal}", "{number}", "{tagged}", "{try}"})
+      for (const char* name :
+           {"{host}", "{rank}", "{value}", "{status}", "{signal}", "{number}", "{tagged}", "{try}"})
         CHECK(remedy.find(name) == std::string::npos);
     }
   }

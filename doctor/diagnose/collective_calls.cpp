@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/collective_calls.hpp"
+
+#include "base/text/text.hpp"
+#include "doctor/diagnose/sanitize.hpp"
+#include "doctor/diagnose/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace ddlrun::diagnose {
+
+namespace {
+
+constexpr std::size_t max_ranks = 4096;
+
+// The text behind `name`, up to one of `ends`.
+std::string_view field_of(std::string_view text, std::string_view name, std::string_view ends) {
+  const std::size_t at = text.find(name);
+  if (at == npos) return {};
+  const std::string_view rest = text.substr(at + name.size());
+  return rest.substr(0, rest.find_first_of(ends));
+}
+
+std::string in_words(const CollectiveCall& call) {
+  const std::string of = call.elements.empty() ? "" : fmt::format(" of {} elements", call.elements);
+  return fmt::format("{}{} (number {})", call.operation, of, call.number);
+}
+
+}  // namespace
+
+void CollectiveCalls::take(const ReadLine& line) {
+  const std::string_view text = line.raw;
+  const std::size_t work = text.find("collective operation timeout: WorkNCCL(");
+  if (work == npos || by_rank_.size() >= max_ranks) return;
+  const std::string_view head = text.substr(0, work), call = text.substr(work);
+  const auto own = parse_unsigned(field_of(head, "Rank ", "]"), 1u << 24);
+  if (!own && !line.prefix.rank) return;
+  const std::uint32_t rank = own ? static_cast<std::uint32_t>(*own) : *line.prefix.rank;
+  const auto number = parse_unsigned(field_of(call, "SeqNum=", ",)"), ~0ull);
+  if (!number) return;
+  const std::string_view group = head.find("[PG ") == npos ? std::string_view() : field_of(head, "[PG ", "]");
+  CollectiveCall one{*number,
+                     sanitize(field_of(call, "OpType=", ",)"), 40),
+                     sanitize(field_of(call, "NumelIn=", ",)"), 20),
+                     sanitize(group.substr(0, group.find(" Rank")), 60),
+                     {line.line, sanitize(trim(text), 300)}};
+  source_ = line.source;
+  by_rank_.emplace(rank, std::move(one));
+}
+
+std::optional<CollectiveMismatch> CollectiveCalls::mismatch() const {
+  if (by_rank_.size() < 2) return std::nullopt;
+  const auto& group = by_rank_.begin()->second.group;
+  const bool of_one_group = std::all_of(by_rank_.begin(), by_rank_.end(),
+                                        [&](const auto& row) { return row.second.group == group; });
+  if (!of_one_group) return std::nullopt;
+  // How many ranks make the same call as this one.
+  const auto alike = [&](const CollectiveCall& call) {
+    return std::count_if(by_rank_.begin(), by_rank_.end(), [&](const auto& row) {
+      return row.second.is_same(call) && row.second.number == call.number;
+    });
+  };
+  const auto odd = std::min_element(by_rank_.begin(), by_rank_.end(), [&](const auto& a, const auto& b) {
+    if (a.second.number != b.second.number) return a.second.number < b.second.number;
+    return alike(a.second) < alike(b.second);
+  });
+  const auto other = std::max_element(by_rank_.begin(), by_rank_.end(), [&](const auto& a, const auto& b) {
+    return alike(a.second) < alike(b.second) ||
+           (alike(a.second) == alike(b.second) && a.second.number < b.second.number);
+  });
+  const CollectiveCall &behind = odd->second, &usual = other->second;
+  if (odd->first == other->first || behind.is_same(usual)) return std::nullopt;
+  return CollectiveMismatch{odd->first,
+                            fmt::format("rank {} waits in {}, rank {} in {}", odd->first, in_words(behind),
+                                        other->first, in_words(usual)),
+                            source_, behind.evidence};
+}
+
+}  // namespace ddlrun::diagnose

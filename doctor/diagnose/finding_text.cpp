@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/finding_text.hpp"
+
+#include "base/text/text.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace ddlrun::diagnose {
+
+std::string fill_in(std::string_view text, const TemplateValues& with) {
+  const auto known_or = [&](const std::string& value, const char* in_prose, const char* in_command) {
+    return !value.empty() ? value : std::string(with.is_prose ? in_prose : in_command);
+  };
+  const std::string rank = with.place.rank ? std::to_string(*with.place.rank) : with.is_prose ? "?" : "N";
+  const bool no_rank = with.is_prose && !with.place.rank, no_value = with.is_prose && with.value.empty();
+  const std::pair<std::string_view, std::string> known[] = {
+      {"rank {rank}", no_rank ? "a rank" : "rank " + rank},
+      {": {value}", no_value ? "" : ": " + known_or(with.value, "", "NAME")},
+      {"{host}", known_or(with.place.host, "a host", "HOST")},
+      {"{rank}", rank},
+      {"{value}", known_or(with.value, "it", "NAME")},
+      {"{path}", known_or(with.path, "it", "PATH")},
+      {"{library}", known_or(with.library, "a library", "LIBRARY")},
+      {"{try}", known_or(with.advice, "see the lines above", "see the lines above")},
+      {"{tagged}", with.tagged}};
+  std::string filled;
+  while (!text.empty()) {
+    const auto name = std::find_if(std::begin(known), std::end(known),
+                                   [&](const auto& row) { return text.starts_with(row.first); });
+    if (name != std::end(known)) {
+      filled += name->second;
+      text.remove_prefix(name->first.size());
+      continue;
+    }
+    filled += text.front();
+    text.remove_prefix(1);
+  }
+  return filled;
+}
+
+Finding finding_of(const Signature& signature, const TemplateValues& with) {
+  Finding finding;
+  finding.id = signature.id;
+  finding.kind = signature.kind;
+  finding.place = with.place;
+  finding.reference = signature.reference;
+  finding.count = 1;
+  TemplateValues prose = with;
+  prose.is_prose = true;
+  finding.title = fill_in(signature.title, prose);
+  finding.cause = fill_in(signature.cause, prose);
+  TemplateValues quoted = with;
+  for (std::string* text : {&quoted.value, &quoted.path, &quoted.library}) {
+    if (!text->empty()) *text = quote_shell(*text);
+  }
+  for (const std::string& remedy : signature.remedies) finding.remedies.push_back(fill_in(remedy, quoted));
+  return finding;
+}
+
+}  // namespace ddlrun::diagnose

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The texts of a signature, with the hosts, ranks and values of the log in their places.
+#pragma once
+
+#include "doctor/diagnose/diagnosis.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace ddlrun::diagnose {
+
+// What may stand for {host}, {rank}, {value}, {try}, {tagged}, {path} and {library}.
+struct TemplateValues {
+  Place place;
+  std::string value;
+  std::string advice;
+  std::string tagged = "mpirun --tag-output";  // the words that start it with each line's rank before it
+  std::string path;
+  std::string library;
+  bool is_prose = false;  // what is not known becomes "a host", "a rank"; in a command HOST, N, NAME, PATH
+};
+std::string fill_in(std::string_view text, const TemplateValues& with);
+
+// A finding with the texts of `signature`; without evidence. Remedies are pasted into shells: values of the
+// log are quoted in them.
+Finding finding_of(const Signature& signature, const TemplateValues& with);
+
+}  // namespace ddlrun::diagnose

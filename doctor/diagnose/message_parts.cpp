@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/message_parts.hpp"
+
+#include "base/text/text.hpp"
+#include "doctor/diagnose/words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace ddlrun::diagnose {
+
+namespace {
+
+constexpr std::size_t max_path = 300;
+constexpr std::size_t max_advice = 220;
+constexpr std::size_t min_advice = 16;
+
+// "a.c:12", "a.c(12)"
+bool is_source_place(std::string_view word) {
+  const std::size_t mark = word.find_last_of(":(");
+  return mark != npos && mark + 1 < word.size() && word[mark + 1] >= '0' && word[mark + 1] <= '9';
+}
+
+bool is_path(std::string_view word) {
+  if (word.size() < 2 || word.size() > max_path || has(word, "://") || has(word, "->")) return false;
+  if (word.find_first_of("*?$|<>;&\"'`") != npos || is_source_place(word)) return false;
+  const std::size_t slash = word.find('/');
+  return slash != npos && word.find_first_not_of("/.") != npos;
+}
+
+std::string_view without_marks(std::string_view word) {
+  while (!word.empty() && has("([{'\"`<", word.substr(0, 1))) word.remove_prefix(1);
+  while (!word.empty() && has(")]}'\"`>,;:.!", word.substr(word.size() - 1))) word.remove_suffix(1);
+  return word;
+}
+
+// The texts in '..', "..", `..' and in typographic quotes.
+std::vector<std::string_view> quoted_in(std::string_view text) {
+  struct Quotes {
+    std::string_view open, close;
+  };
+  constexpr std::array<Quotes, 5> kinds = {{{"‘", "’"}, {"“", "”"}, {"\"", "\""}, {"`", "'"}, {"'", "'"}}};
+  std::vector<std::string_view> all;
+  for (const Quotes& kind : kinds) {
+    for (std::size_t at = text.find(kind.open); at != npos;) {
+      const std::size_t begin = at + kind.open.size(), end = text.find(kind.close, begin);
+      if (end == npos) break;
+      all.push_back(text.substr(begin, end - begin));
+      at = text.find(kind.open, end + kind.close.size());
+    }
+  }
+  return all;
+}
+
+bool starts_with_any(std::string_view text, const auto& some) {
+  return std::any_of(some.begin(), some.end(), [text](const char* one) { return text.starts_with(one); });
+}
+
+bool has_any(std::string_view text, const auto& some) {
+  return std::any_of(some.begin(), some.end(), [text](const char* one) { return has(text, one); });
+}
+
+// "Use it. Then", "per node.Fatal error", the end of a line.
+std::size_t sentence_end(std::string_view text) {
+  const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+  const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
+  for (std::size_t at = 0; at + 1 < text.size(); ++at) {
+    const char next = text[at + 1];
+    if (text[at] == '\n' || (has(".!?;", text.substr(at, 1)) && next == ' ')) return at;
+    if (text[at] == '.' && is_upper(next) && at > 1 && is_lower(text[at - 1]) && is_lower(text[at - 2]))
+      return at;
+  }
+  return text.size();
+}
+
+bool begins_as_advice(std::string_view sentence) {
+  constexpr std::array beginnings = {"Please ",
+                                     "please ",
+                                     "Try ",
+                                     "try ",
+                                     "Consider ",
+                                     "consider ",
+                                     "Make sure ",
+                                     "make sure ",
+                                     "Ensure ",
+                                     "Use ",
+                                     "Set ",
+                                     "Did you ",
+                                     "did you ",
+                                     "You can ",
+                                     "You may ",
+                                     "You must ",
+                                     "You should ",
+                                     "You need ",
+                                     "Run ",
+                                     "Install ",
+                                     "Increase ",
+                                     "Reduce ",
+                                     "Specify ",
+                                     "To fix ",
+                                     "To avoid ",
+                                     "To resolve ",
+                                     "To use ",
+                                     "Perhaps you ",
+                                     "Maybe you ",
+                                     "Hint: ",
+                                     "hint: ",
+                                     "HINT: ",
+                                     "Suggestion: ",
+                                     "Solution: ",
+                                     "It is recommended",
+                                     "It's recommended",
+                                     "We recommend",
+                                     "Check ",
+                                     "Add ",
+                                     "Rerun ",
+                                     "Re-run ",
+                                     "Upgrade ",
+                                     "Update ",
+                                     "Choose ",
+                                     "Either ",
+                                     "If you want ",
+                                     "Remove ",
+                                     "Delete "};
+  return starts_with_any(sentence, beginnings);
+}
+
+bool is_advice(std::string_view sentence) {
+  constexpr std::array inside = {
+      " please ",    " Please ",      "you need to ",  "You need to ",   "you must ",
+      "you should ", " try setting ", " try to ",      "consider ",      " recommended to ",
+      "make sure ",  "must be set",   "should be set", "need to be set", "has to be set",
+      "can be set ", "did you mean",  "Did you mean",  "did you forget", "to be passed",
+      "you can ",    "Use `",         "use `",         "use --",         "Use --",
+      "try --",      "by setting "};
+  // Not about this failure, or nothing that a user can do.
+  constexpr std::array others = {"report",
+                                 "bug",
+                                 "more information",
+                                 "for details",
+                                 "see the ",
+                                 "See ",
+                                 "contact",
+                                 "TORCH_USE_CUDA_DSA",
+                                 "For debugging",
+                                 "stacktrace",
+                                 "Compile with",
+                                 "the FAQ",
+                                 "file an issue",
+                                 "open an issue",
+                                 "NOTE: ",
+                                 "log file",
+                                 "ignore",
+                                 "warning",
+                                 "wait"};
+  if (sentence.size() < min_advice || has_any(sentence, others)) return false;
+  return begins_as_advice(sentence) || has_any(sentence, inside);
+}
+
+}  // namespace
+
+std::string path_in(std::string_view message) {
+  for (const std::string_view text : quoted_in(message)) {
+    if (is_path(text)) return std::string(text);
+  }
+  for (const std::string_view word : words_of(message, " \t=")) {
+    const std::string_view plain = without_marks(word);
+    if (is_path(plain) && (plain.starts_with('/') || plain.starts_with("./") || plain.starts_with("~/")))
+      return std::string(plain);
+  }
+  return "";
+}
+
+std::string library_in(std::string_view message) {
+  for (const std::string_view word : words_of(message, " \t=")) {
+    std::string_view plain = without_marks(word);
+    plain.remove_prefix(plain.rfind('/') == npos ? 0 : plain.rfind('/') + 1);
+    plain = plain.substr(0, plain.find_first_of(":'\","));
+    if (plain.starts_with("lib") && has(plain, ".so")) return std::string(plain);
+  }
+  return "";
+}
+
+std::string advice_in(std::string_view message) {
+  while (!(message = trim(message)).empty()) {
+    const std::size_t end = sentence_end(message);
+    std::string_view sentence = trim(message.substr(0, end));
+    message.remove_prefix(std::min(end + 1, message.size()));
+    if (!is_advice(sentence)) continue;
+    // "sbatch: error: Please add ...": without what stands before it.
+    for (std::size_t at = sentence.find(": "); at != npos; at = sentence.find(": ", at + 2)) {
+      if (begins_as_advice(trim(sentence.substr(at + 2))))
+        return std::string(trim(sentence.substr(at + 2, max_advice)));
+    }
+    return std::string(trim(sentence.substr(0, max_advice)));
+  }
+  return "";
+}
+
+}  // namespace ddlrun::diagnose

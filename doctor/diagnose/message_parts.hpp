@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// What an error message names: a path, a library; and what it advises.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ddlrun::diagnose {
+
+// The path that the message is about, or "": one in quotes, or a word with '/'; never a web address, nor a
+// place in a source file such as "src/a.c:12".
+std::string path_in(std::string_view message);
+
+// "libfoo.so.2" in the message, or "".
+std::string library_in(std::string_view message);
+
+// The sentence that says what to do ("Please add #SBATCH --nodes=NN"), or "".
+std::string advice_in(std::string_view message);
+
+}  // namespace ddlrun::diagnose

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/message_parts.hpp"
+
+#include "tests/unit/doctor/diagnose/examples.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun::diagnose;
+using ddlrun::tests::diagnose_text;
+
+TEST_SUITE_BEGIN("doctor/diagnose/message_parts");
+
+TEST_CASE("the path that a message is about") {
+  struct Row {
+    const char* message;
+    const char* path;
+  };
+  const Row rows[] = {
+      {"FileNotFoundError: [Errno 2] No such file or directory: 'data/train.h5'", "data/train.h5"},
+      {"mkdir: cannot create directory ‘/run/user/7’: Permission denied", "/run/user/7"},
+      {"mkdir: cannot create directory `/.slurm': Permission denied", "/.slurm"},
+      {"open(/dev/shm/a): Permission denied", ""},
+      {"cannot open /scratch/a/in.dat: No such file", "/scratch/a/in.dat"},
+      {"python: can't open file './train.py': [Errno 2]", "./train.py"},
+      {"get https://a.b/c failed", ""},
+      {"error at /src/a.c:12", ""},
+      {"KeyError: 'a'", ""},
+      {"1/2 of it", ""},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(std::string(row.message));
+    CHECK(path_in(row.message) == row.path);
+  }
+}
+
+TEST_CASE("the library that a message names") {
+  CHECK(library_in("./a: error while loading shared libraries: libimf.so: cannot open shared object file") ==
+        "libimf.so");
+  CHECK(library_in("a.py: symbol lookup error: /opt/x/libtorch_cuda.so: undefined symbol: f") ==
+        "libtorch_cuda.so");
+  CHECK(library_in("Could not load dynamic library 'libcudnn.so.8'; dlerror: x") == "libcudnn.so.8");
+  CHECK(library_in("a library is missing") == "");
+}
+
+TEST_CASE("a message's own advice, in one sentence") {
+  struct Row {
+    const char* message;
+    const char* advice;
+  };
+  const Row rows[] = {
+      {"sbatch: error: Please add  #SBATCH --nodes=NN to the script\nsbatch: error: again",
+       "Please add  #SBATCH --nodes=NN to the script"},
+      {"ERROR: no device. Try reducing the number of ranks per node.Fatal error detected",
+       "Try reducing the number of ranks per node"},
+      {"OwnError: the reader needs version 7; you must set own_reader=7 here",
+       "you must set own_reader=7 here"},
+      {"OwnError: it failed. Please report this bug to the authors", ""},
+      {"it failed in step 3", ""},
+      {"", ""},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(std::string(row.message));
+    CHECK(advice_in(row.message) == row.advice);
+  }
+}
+
+TEST_CASE("advice comes first, and paths are quoted in commands") {
+  const Diagnosis diagnosis = diagnose_text(
+      "step 1\nown.error: error: the table has no index. Please set own.index=yes in the input.\n");
+  REQUIRE(diagnosis.cause);
+  REQUIRE(!diagnosis.cause->remedies.empty());
+  CHECK(diagnosis.cause->remedies.front() == "as the log advises: Please set own.index=yes in the input.");
+  const Diagnosis denied =
+      diagnose_text("step 1\nown: error: '/data/a $(id)' is owned by another: Permission denied\n");
+  REQUIRE(denied.cause);
+  for (const std::string& remedy : denied.cause->remedies)
+    CHECK((remedy.find("$(id)") == std::string::npos || remedy.find("'/data/a $(id)'") != std::string::npos));
+}
+
+TEST_SUITE_END();
