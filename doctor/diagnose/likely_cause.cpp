@@ -139,8 +139,26 @@ std::string value_in(const Signature& signature, std::string_view text) {
   return "";
 }
 
+namespace {
+
+std::string lowered(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return lower;
+}
+
+// Words of other letters: "no space left" as "No space left".
+bool fits_lowered(const LinePattern& pattern, std::string_view text) {
+  LinePattern lower = pattern;
+  for (std::string& piece : lower.pieces) piece = lowered(piece);
+  return match_line(lower, lowered(text)).has_value();
+}
+
+}  // namespace
+
 const Signature* error_class(const SignatureSet& set, std::string_view text) {
-  const Signature* last = nullptr;
+  const Signature *last = nullptr, *other_letters = nullptr;
   for (const Signature& signature : set.signatures) {
     if (signature.kind != SignatureClass::likely) continue;
     last = &signature;
@@ -148,8 +166,13 @@ const Signature* error_class(const SignatureSet& set, std::string_view text) {
         std::any_of(signature.patterns.begin(), signature.patterns.end(),
                     [text](const MessagePattern& p) { return match_line(p.front(), text).has_value(); });
     if (fits) return &signature;
+    const bool nearly =
+        other_letters == nullptr &&
+        std::any_of(signature.patterns.begin(), signature.patterns.end(),
+                    [text](const MessagePattern& p) { return fits_lowered(p.front(), text); });
+    if (nearly) other_letters = &signature;
   }
-  return last;
+  return other_letters != nullptr ? other_letters : last;
 }
 
 }  // namespace ddlrun::diagnose

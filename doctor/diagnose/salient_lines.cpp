@@ -48,6 +48,8 @@ bool is_figure(std::string_view text) {
     const std::size_t point = std::min(text.find_first_not_of("0123456789", next), text.size());
     const bool is_decimal = point < text.size() && text[point] == '.';
     if (!digit || (!is_value && !is_decimal)) return false;
+    const bool names_something = point < text.size() && text[point] == ':';  // "Error: 0:own: cannot read"
+    if (names_something) return false;
     if (exception_text(text) && text.find('.', next) == std::string_view::npos) return false;  // KeyError: 17
   }
   return has_any(text, {"rror"});
