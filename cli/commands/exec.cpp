@@ -7,6 +7,7 @@
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "launch/monitor/rank_monitor.hpp"
+#include "launch/plan/find_program.hpp"
 #include "launch/rank/apply_rank_setup.hpp"
 #include "launch/rank/output_frame.hpp"
 #include "launch/rank/placement_line.hpp"
@@ -62,15 +63,40 @@ void report_place(System& system, const std::string& token, std::optional<std::u
 }
 
 // As a shell reports it: 127 not found, 126 found but not to be run.
+int start_status(int code) { return code == ENOENT ? 127 : 126; }
+
 int print_failure(System& system, const std::string& program, int code) {
-  const std::string name = printable(program, 120);
-  const std::string hint =
-      code == ENOENT ? fmt::format("on {}: command -v {}; a script's first line must name a program too",
-                                   system.environment.host_name, quote_shell(name))
-                     : fmt::format("on {}: ls -l {}", system.environment.host_name, quote_shell(name));
-  system.err(render_error("ddlrun", {fmt::format("cannot start '{}': {}", name, std::strerror(code)),
-                                     place_of(system.environment), hint}));
-  return code == ENOENT ? 127 : 126;
+  const std::string& host = system.environment.host_name;
+  const std::string name = printable(program, 120), quoted = quote_shell(name);
+  Message message{fmt::format("cannot start '{}': {}", name, std::strerror(code)),
+                  place_of(system.environment), fmt::format("on {}: ls -l {}", host, quoted)};
+  if (code == ENOENT && !find_program(system, program).empty()) {
+    message.what = fmt::format("cannot start '{}': its interpreter does not exist on {}", name, host);
+    message.hint =
+        fmt::format("on {}: file {}; head -1 {}   # both name the interpreter", host, quoted, quoted);
+  } else if (code == ENOENT) {
+    message.what = fmt::format("the program '{}' does not exist on {}", name, host);
+    message.hint =
+        name.find('/') == std::string::npos
+            ? fmt::format("on {}: command -v {}; its directory must be in PATH there", host, quoted)
+            : fmt::format("copy it to {}, or start it from a directory that all hosts share", host);
+  }
+  system.err(render_error("ddlrun", message));
+  return start_status(code);
+}
+
+void write_report(const ExecOptions& options, const RankReport& report) {
+  const std::string line = render_status_line(options.status_token, report);
+  write_status(options.output_token.empty() ? line : pad_to_frame(line));
+}
+
+// A rank that ends before its program has started: without this line, launch would miss its host.
+void report_no_start(System& system, const ExecOptions& options, int exit_status, int start_error) {
+  const auto identity = find_rank_identity(system.environment.variables);
+  if (options.status_token.empty() || !identity) return;
+  write_report(
+      options,
+      {identity->rank, system.environment.host_name, RankStatus::ended, {}, exit_status, 0, start_error});
 }
 
 // The status lines of a supervisor: heartbeat of the host, stall and progress of the rank, its end.
@@ -78,9 +104,7 @@ class StatusReporter {
  public:
   StatusReporter(const ExecOptions& options, const Environment& environment,
                  const launch::RankIdentity& identity)
-      : token_(options.status_token),
-        among_pieces_(!options.output_token.empty()),
-        stall_after_(options.stall_after) {
+      : options_(options), stall_after_(options.stall_after) {
     reports_for_host_ = identity.local_rank.value_or(0) < launch::heartbeat_ranks;
     report_.rank = identity.rank;
     report_.host = environment.host_name;
@@ -116,12 +140,10 @@ class StatusReporter {
   void report(launch::RankStatus sign) {
     report_.sign = sign;
     last_sign_ = Steady::now();
-    const std::string marker = launch::render_status_line(token_, report_);
-    write_status(among_pieces_ ? launch::pad_to_frame(marker) : marker);
+    write_report(options_, report_);
   }
 
-  std::string token_;
-  bool among_pieces_;
+  const ExecOptions& options_;
   int stall_after_;
   bool reports_for_host_ = false;
   launch::RankReport report_;
@@ -147,7 +169,7 @@ int keep_program(System& system, const ExecOptions& options, const Command& prog
   return supervise_program(program, supervision);
 }
 
-int run_exec(System& system, const ExecOptions& options) {
+int become_rank(System& system, const ExecOptions& options) {
   Command program = options.program;
   const bool rank_map = options.rank_map || !options.rank_map_file.empty();
   if (!options.colon.empty()) program = launch::restore_colons(std::move(program), options.colon);
@@ -160,8 +182,18 @@ int run_exec(System& system, const ExecOptions& options) {
   }
   if (!options.placement_token.empty())
     report_place(system, options.placement_token, prepared.local_rank, !options.output_token.empty());
-  if (options.keep) return print_failure(system, program[0], keep_program(system, options, program));
-  return print_failure(system, program[0], become_program(program));
+  const int code = options.keep ? keep_program(system, options, program) : become_program(program);
+  report_no_start(system, options, start_status(code), code);
+  return print_failure(system, program[0], code);
+}
+
+int run_exec(System& system, const ExecOptions& options) {
+  try {
+    return become_rank(system, options);
+  } catch (const Error& error) {
+    report_no_start(system, options, exit_code(error.kind()), 0);
+    throw;
+  }
 }
 
 }  // namespace

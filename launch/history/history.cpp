@@ -4,6 +4,7 @@
 #include "base/text/host_list.hpp"
 #include "base/text/interpreter.hpp"
 #include "base/text/text.hpp"
+#include "launch/rank/status_line.hpp"
 
 #include <fmt/format.h>
 
@@ -19,8 +20,9 @@ using Columns = std::array<std::string, 9>;
 constexpr std::size_t time_column = 2, job_column = 3;
 
 std::string failure_text(const RunFailure& failure) {
-  const std::string how = failure.signal != 0 ? fmt::format("signal {}", failure.signal)
-                                              : fmt::format("status {}", failure.exit_status);
+  const std::string how = failure.start_error != 0 ? describe_start_error(failure.start_error)
+                          : failure.signal != 0    ? fmt::format("signal {}", failure.signal)
+                                                   : fmt::format("status {}", failure.exit_status);
   return fmt::format("rank {} on {}: {}", failure.rank, printable(failure.host, 60), how);
 }
 

@@ -7,6 +7,7 @@
 #include "launch/history/curves_svg.hpp"
 #include "launch/history/file_link.hpp"
 #include "launch/history/ranks_svg.hpp"
+#include "launch/rank/status_line.hpp"
 
 #include <fmt/format.h>
 
@@ -44,8 +45,9 @@ std::string fact(std::string_view name, const std::string& value) {
 std::string render_failure(const RunFailure& failure) {
   const std::string how = failure.signal != 0 ? fmt::format("was ended by signal {}", failure.signal)
                                               : fmt::format("exited with status {}", failure.exit_status);
-  return fmt::format("<p><b>Rank {} on {} failed first</b>: it {}.</p>\n", failure.rank,
-                     escape_html(failure.host, 100), how);
+  const std::string why = failure.start_error == 0 ? "" : ": " + describe_start_error(failure.start_error);
+  return fmt::format("<p><b>Rank {} on {} failed first</b>: it {}{}.</p>\n", failure.rank,
+                     escape_html(failure.host, 100), how, escape_html(why, 200));
 }
 
 std::vector<std::string> stall_lines(const RunMonitoring& watched) {

@@ -28,6 +28,7 @@ struct RunFailure {
   std::string host;
   int exit_status = 0;
   int signal = 0;
+  int start_error = 0;  // the errno if its program could not be started
 };
 
 struct RunStall {

@@ -24,7 +24,8 @@ Json failure_json(const std::optional<RunFailure>& failure) {
   return {{"rank", failure->rank},
           {"host", failure->host},
           {"exit_status", failure->exit_status},
-          {"signal", failure->signal}};
+          {"signal", failure->signal},
+          {"start_error", failure->start_error}};
 }
 
 Json watched_json(const std::optional<RunMonitoring>& watched) {
@@ -112,6 +113,7 @@ RunFailure failure_of(const Json& json) {
   take(json, "host", failure.host);
   take(json, "exit_status", failure.exit_status);
   take(json, "signal", failure.signal);
+  take(json, "start_error", failure.start_error);
   return failure;
 }
 

@@ -233,7 +233,8 @@ std::string render_first_failure(const RankReport& report) {
   const std::string how = report.signal != 0 ? fmt::format("it was ended by {}, status {}",
                                                            describe_signal(report.signal), report.exit_status)
                                              : fmt::format("it exited with status {}", report.exit_status);
-  return fmt::format("rank {} on {} failed first: {}", report.rank, report.host, how);
+  const std::string why = report.start_error == 0 ? "" : ": " + describe_start_error(report.start_error);
+  return fmt::format("rank {} on {} failed first: {}{}", report.rank, report.host, how, why);
 }
 
 }  // namespace ddlrun::launch

@@ -7,6 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstring>
+
 namespace ddlrun::launch {
 
 namespace {
@@ -27,7 +30,8 @@ std::string render_details(const RankReport& report) {
     case RankStatus::resumed:
       return fmt::format(" seconds={}", stall.seconds);
     case RankStatus::ended:
-      return fmt::format(" status={} signal={}", report.exit_status, report.signal);
+      return fmt::format(" status={} signal={}", report.exit_status, report.signal) +
+             (report.start_error == 0 ? "" : fmt::format(" errno={}", report.start_error));
   }
   return {};
 }
@@ -38,6 +42,7 @@ std::string text_or_nothing(std::string_view text) { return text == "?" ? std::s
 class Fields {
  public:
   explicit Fields(std::string_view body) : words_(split(body, ' ')) {}
+  bool has_more() const { return good_ && next_ < words_.size(); }
   bool good() const { return good_ && next_ == words_.size(); }
   std::string_view word() {
     good_ = good_ && next_ < words_.size();
@@ -65,6 +70,7 @@ void parse_details(Fields& fields, RankReport& report) {
   if (report.sign == RankStatus::ended) {
     report.exit_status = fields.number("status", 255);
     report.signal = fields.number("signal", 64);
+    if (fields.has_more()) report.start_error = fields.number("errno", 4095);
   }
   if (report.sign == RankStatus::resumed || report.sign == RankStatus::stalled) {
     report.stall.seconds = fields.number("seconds");
@@ -100,6 +106,11 @@ std::optional<RankReport> parse_report(std::string_view body) {
 std::string render_status_line(std::string_view token, const RankReport& report) {
   return fmt::format("{}rank={} host={} {}{};\n", rank_lead(token), report.rank, report.host,
                      sign_names[static_cast<std::size_t>(report.sign)], render_details(report));
+}
+
+std::string describe_start_error(int code) {
+  if (code == ENOENT) return "the program or its interpreter does not exist there";
+  return fmt::format("the program cannot be started there: {}", std::strerror(code));
 }
 
 ParsedStatusLine find_status_line(std::string_view line, std::string_view token) {

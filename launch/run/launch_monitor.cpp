@@ -6,6 +6,8 @@
 #include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
 #include "launch/monitor/slurm_down_hosts.hpp"
+#include "launch/rank/stderr_source.hpp"
+#include "launch/run/run_remedies.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -76,7 +78,8 @@ LaunchMonitor::LaunchMonitor(System& system, const LaunchRun& run)
                    is_here);
   const auto on_err = [this](std::uint32_t rank, std::string_view line) {
     keep_last(line);
-    if (run_.spec.monitor.diagnose) lines_.take(fmt::format("[1,{}]<stderr>:{}", rank, line));
+    keep_last_of(rank, line);
+    analyse(line, rank);
   };
   if (run.spec.output.is_framed())
     output_.emplace(system, run.spec.output, run.run_dir, run.plan.program.token, on_err);
@@ -108,6 +111,12 @@ void LaunchMonitor::take(std::string_view line) {
   if (ranks_signalled_ &&
       rest.find(fmt::format("Forwarding signal {} to job", end_signal)) != std::string::npos)
     return;
+  std::optional<std::uint32_t> rank;
+  if (run_.plan.placed.kind() == LauncherKind::ssh) {
+    MarkedStderr marked = cut_stderr_marks(rest, run_.plan.program.token);
+    rank = marked.rank;
+    rest = std::move(marked.rest);
+  }
   if (ranks_) {
     const auto now = std::chrono::steady_clock::now();
     rest = ranks_->take_line(rest, now);
@@ -115,10 +124,11 @@ void LaunchMonitor::take(std::string_view line) {
   }
   if (run_.plan.program.verify && !rest.empty()) rest = placement_.take_line(rest);
   daemons_.take_line(rest);
-  if (run_.spec.monitor.diagnose) lines_.take(rest);
+  analyse(rest, rank);
   const auto& pass = system_.program_err ? system_.program_err : system_.err;
   if (!rest.empty()) pass(rest);
   if (!rest.empty()) keep_last(rest);
+  if (!rest.empty() && rank) keep_last_of(*rank, rest);
   if (!run_.plan.program.verify || places_printed_ || !placement_.complete()) return;
   places_printed_ = true;
   print_places(system_, run_, placement_.rows());
@@ -128,6 +138,28 @@ void LaunchMonitor::keep_last(std::string_view line) {
   constexpr std::size_t most_lines = 40, most_bytes = 1000;
   if (last_lines_.size() == most_lines) last_lines_.pop_front();
   last_lines_.emplace_back(trim(line.substr(0, most_bytes)));
+}
+
+void LaunchMonitor::keep_last_of(std::uint32_t rank, std::string_view line) {
+  constexpr std::size_t most_lines = 10, most_bytes = 400;  // of each of many ranks
+  std::deque<std::string>& lines = last_of_rank_[rank];
+  if (trim(line).empty()) return;
+  if (lines.size() == most_lines) lines.pop_front();
+  lines.emplace_back(trim(line.substr(0, most_bytes)));
+}
+
+std::vector<std::string> LaunchMonitor::last_lines_of(std::uint32_t rank) const {
+  const auto found = last_of_rank_.find(rank);
+  if (found == last_of_rank_.end()) return {};
+  return {found->second.begin(), found->second.end()};
+}
+
+// With the rank in the form of --tag-output, which diagnose reads.
+void LaunchMonitor::analyse(std::string_view line, std::optional<std::uint32_t> rank) {
+  if (!run_.spec.monitor.diagnose || line.empty()) return;
+  if (rank && !in_line_) lines_.take(fmt::format("[1,{}]<stderr>:", *rank));
+  lines_.take(line);
+  in_line_ = line.back() != '\n';
 }
 
 void LaunchMonitor::report_events(Time now) {
@@ -232,16 +264,26 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   if (!run_.spec.monitor.diagnose || !is_failure(result)) return {};
   // After a stall or the loss of a host that is the cause; the rest of the output is the noise of the ending.
   if (status(result)) return {};
-  // What a status or silence means is known of Open MPI's mpirun only.
+  // What a status or silence means is known of Open MPI's mpirun only. The other launchers do not all report
+  // which rank failed first; its supervisor does.
   const bool is_open_mpi = run_.plan.placed.kind() == LauncherKind::open_mpi;
-  if (!is_open_mpi && last_lines_.empty()) return {};  // silence too
+  const auto first = ranks_ ? find_first_failure(ranks_->record(), result.exit_status) : std::nullopt;
+  const std::string report = first ? "ddlrun: " + render_first_failure(*first) : std::string();
+  if (!is_open_mpi && first) analyse(fmt::format("{}{}\n", in_line_ ? "\n" : "", report), {});
+  if (!is_open_mpi && !first && last_lines_.empty()) return {};  // silence too
   const diagnose::RunStatus end{
       result.exit_status, is_open_mpi ? diagnose::LogSource::mpirun : diagnose::LogSource::unknown, true};
   diagnose::Diagnosis found = lines_.diagnosis(end);
-  cause_was_printed_ = found.cause && found.cause->id == diagnose::own_error_id;
+  if (!found.cause) return {};
+  cause_was_printed_ = found.cause->id == diagnose::own_error_id;
   // The supervisors report which rank ended first; the log only which end was printed first.
-  if (ranks_ && find_first_failure(ranks_->record(), result.exit_status)) found.first_failing.reset();
-  return found.cause ? diagnose::render_diagnosis(found) : std::string();
+  if (first) found.first_failing.reset();
+  std::erase_if(found.salient_lines, [&](const diagnose::LogLine& line) { return line.text == report; });
+  const std::string& host = found.cause->place.host;
+  found.cause->remedies = fit_remedies(
+      found.cause->remedies, {run_.plan.placed.kind(), run_.plan.placed.job.hosts,
+                              host.empty() && first ? first->host : host, !run_.record.job.empty()});
+  return diagnose::render_diagnosis(found);
 }
 
 std::optional<int> LaunchMonitor::status(const ProcessResult& result) const {

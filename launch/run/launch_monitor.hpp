@@ -19,6 +19,7 @@
 #include <chrono>
 #include <cstddef>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,6 +40,8 @@ class LaunchMonitor {
   std::optional<MonitorRecord> watched() const;
   // What stood on stderr last.
   std::vector<std::string> last_lines() const { return {last_lines_.begin(), last_lines_.end()}; }
+  // The last lines of a rank on stderr; known with `--launcher ssh` and --rank-output.
+  std::vector<std::string> last_lines_of(std::uint32_t rank) const;
   // Why the job ended badly, for people; "" without a known cause, or after a stall or a lost host.
   std::string diagnosis(const ProcessResult& result);
   // After diagnosis(): its cause is an error of a rank's ddlrun, which named place and remedy on the screen.
@@ -50,6 +53,8 @@ class LaunchMonitor {
   using Time = std::chrono::steady_clock::time_point;
   void take(std::string_view line);
   void keep_last(std::string_view line);
+  void keep_last_of(std::uint32_t rank, std::string_view line);
+  void analyse(std::string_view line, std::optional<std::uint32_t> rank);
   void report_events(Time now);
   int take_signal(int signal, Time now);
   int tick(Time now, const std::vector<std::string>& below);
@@ -79,6 +84,8 @@ class LaunchMonitor {
   bool killed_lost_ = false;
   std::optional<LaunchOutput> output_;
   std::deque<std::string> last_lines_;
+  std::map<std::uint32_t, std::deque<std::string>> last_of_rank_;
+  bool in_line_ = false;           // what was analysed last had no newline
   std::vector<std::string> down_;  // down by the scheduler, if no rank reported
 };
 

@@ -60,11 +60,13 @@ void record_result(System& system, const std::string& path, int status, RunRecor
     record.result = path;
 }
 
-void check_started(const ProcessResult& result, const std::string& mpirun) {
+void check_started(const ProcessResult& result, const std::string& program, LauncherKind launcher) {
   if (result.start_error.empty()) return;
   throw Error(ErrorKind::request,
-              {fmt::format("{} cannot be started: {}", printable(mpirun, 120), result.start_error), "",
-               "apt-get install openmpi-bin; or name it with --mpirun FILE"});
+              {fmt::format("{} cannot be started: {}", printable(program, 120), result.start_error), "",
+               launcher == LauncherKind::srun || launcher == LauncherKind::ssh
+                   ? "command -v " + quote_shell(program)
+                   : "apt-get install openmpi-bin; or name it with --mpirun FILE"});
 }
 
 // Hydra mixes the statuses of its ranks into one number, srun takes the highest, which may be that of a rank
@@ -109,10 +111,27 @@ void print_first_log(System& system, const LaunchRun& run) {
   system.err(render_last_lines(system, run.run_dir, watched->first_failure->rank));
 }
 
+// Where no cause is known: what the rank that failed first printed last, and what to try.
+void print_unexplained(System& system, const LaunchRun& run, const LaunchMonitor& monitor) {
+  const auto& watched = run.record.watched;
+  std::vector<std::string> lines;
+  if (run.spec.output.shows() && watched && watched->first_failure)
+    lines = monitor.last_lines_of(watched->first_failure->rank);
+  if (!lines.empty()) {
+    system.err(fmt::format("ddlrun: no known failure matches; the last {} line{} of rank {} on stderr:\n",
+                           lines.size(), lines.size() == 1 ? "" : "s", watched->first_failure->rank));
+    for (const std::string& line : lines) system.err("  | " + printable(line, 400) + "\n");
+  }
+  system.err(
+      fmt::format("ddlrun: {} the hosts: ddlrun doctor {}\n",
+                  lines.empty() ? "the output does not show why; check" : "if they do not show why, check",
+                  quote_shell(fold_host_list(run.plan.placed.job.hosts))));
+}
+
 // Which rank failed first, how the job ended, and where its files are.
 // `explained`: a message before this one has the cause.
-void print_end(System& system, const LaunchRun& run, const ObservedRun& observed, int status,
-               bool explained) {
+void print_end(System& system, const LaunchRun& run, const ObservedRun& observed,
+               const LaunchMonitor& monitor, int status, bool explained) {
   const int stop_signal = observed.result.forwarded_signal;
   if (observed.monitored && stop_signal == 0) {
     const auto first = find_first_failure(*observed.monitored, status);
@@ -130,9 +149,7 @@ void print_end(System& system, const LaunchRun& run, const ObservedRun& observed
     how = fmt::format("ended with status {}", status);
   system.err(fmt::format("ddlrun: the job {}; run directory {}\n", how, run.run_dir));
   const bool unexplained = status != 0 && stop_signal == 0 && run.record.diagnosis.empty();
-  if (unexplained && run.spec.monitor.diagnose && !explained)
-    system.err(fmt::format("ddlrun: the output does not show why; check the hosts: ddlrun doctor {}\n",
-                           quote_shell(fold_host_list(run.plan.placed.job.hosts))));
+  if (unexplained && run.spec.monitor.diagnose && !explained) print_unexplained(system, run, monitor);
 }
 
 // Adds the end to the record and writes it.
@@ -166,11 +183,11 @@ LaunchEnd run_launch(System& system, LaunchRun run) {
   const int status = monitor.status(result).value_or(status_of_run(observed, run.plan.placed.kind()));
   record_result(system, result_file, status, run.record);
   record_end(system, observed, monitor, status, run);
-  check_started(result, run.command.argv[0]);
+  check_started(result, run.command.argv[0], run.plan.placed.kind());
   if (result.forwarded_signal == 0) print_first_log(system, run);
   if (!run.record.diagnosis.empty() && !monitor.cause_was_printed())
     system.err("ddlrun: what the output above says:\n" + run.record.diagnosis);
-  print_end(system, run, observed, status, monitor.cause_was_printed() || monitor.status(result));
+  print_end(system, run, observed, monitor, status, monitor.cause_was_printed() || monitor.status(result));
   const bool all_ok = count_verdicts(observed.placement).ok == observed.placement.size();
   LaunchEnd end{status, result.forwarded_signal, {}};
   if (observed.monitored) end.lost_hosts = observed.monitored->lost_hosts;

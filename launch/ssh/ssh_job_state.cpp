@@ -59,19 +59,24 @@ void SshJobState::end_services(Actions& actions) {
   }
 }
 
+RankReport SshJobState::report_of(std::uint32_t rank, std::uint32_t value) const {
+  RankReport report;
+  report.rank = rank;
+  report.host = rank < ranks_.size() ? hosts_[ranks_[rank].node].name : std::string();
+  report.sign = RankStatus::ended;
+  report.exit_status = shell_status(value);
+  report.signal = static_cast<int>(value >= by_signal ? value - by_signal : 0);
+  return report;
+}
+
 SshJobState::Actions SshJobState::rank_ended(std::uint32_t rank, std::uint32_t value) {
   Actions actions;
   if (!mark_ended(rank)) return actions;
   const bool as_requested = services_ended_ && ranks_[rank].is_service;
   if (value != 0 && stopping_ && !stop_status_) stop_status_ = shell_status(value);
   if (value != 0 && !stopping_ && !as_requested) {
-    RankReport& report = first_failure_.emplace();
-    report.rank = rank;
-    report.host = hosts_[ranks_[rank].node].name;
-    report.sign = RankStatus::ended;
-    report.exit_status = shell_status(value);
-    report.signal = static_cast<int>(value >= by_signal ? value - by_signal : 0);
-    actions.messages.push_back(render_first_failure(report));
+    first_failure_ = report_of(rank, value);
+    actions.messages.push_back(render_first_failure(*first_failure_));
     actions.stop = stopping_ = true;
   }
   end_services(actions);

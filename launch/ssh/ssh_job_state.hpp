@@ -26,6 +26,7 @@ class SshJobState {
 
   explicit SshJobState(const RankMap& rank_map);
 
+  RankReport report_of(std::uint32_t rank, std::uint32_t value) const;
   // Each returns what follows from it. A second end of a rank, or the end of an unknown rank, changes
   // nothing.
   Actions rank_ended(std::uint32_t rank, std::uint32_t value);

@@ -5,6 +5,8 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "doctor/remote/reach.hpp"
+#include "launch/rank/output_frame.hpp"
+#include "launch/rank/stderr_source.hpp"
 #include "launch/ssh/host_command.hpp"
 #include "topology/sources/job_machines.hpp"
 
@@ -63,7 +65,7 @@ SshLauncher::SshLauncher(System& system, ChildPool& children, SshLaunchSpec docu
   if (!children_.allow_descriptors(descriptors)) {
     throw Error(ErrorKind::request, {fmt::format("{} hosts need {} open files, fewer are allowed",
                                                  connections_.size(), descriptors),
-                                     "ulimit -Hn", "a higher limit in /etc/security/limits.conf; or mpirun"});
+                                     "ulimit -Hn", "a higher limit in /etc/security/limits.conf"});
   }
 }
 
@@ -116,7 +118,7 @@ void SshLauncher::shook_hands(HostConnection& connection) {
   if (connection.handshake.build_id() != build_id_) {
     return fail_host(connection, ErrorKind::request,
                      {fmt::format("{} has another build of ddlrun", host_of(connection).name),
-                      system_.environment.executable, install_hint()});
+                      system_.environment.executable, install_hint(host_of(connection).name)});
   }
   if (!connection.handshake.noise().empty())
     children_.write_output(STDERR_FILENO, connection.handshake.noise());
@@ -124,9 +126,9 @@ void SshLauncher::shook_hands(HostConnection& connection) {
   take_messages(connection, connection.handshake.rest());
 }
 
-std::string SshLauncher::install_hint() const {
-  return fmt::format("the same file by the same path on all hosts: a shared directory, or scp {0} HOST:{0}",
-                     quote_shell(system_.environment.executable));
+std::string SshLauncher::install_hint(const std::string& host) const {
+  return fmt::format("the same file by the same path on all hosts: a shared directory, or scp {0} {1}:{0}",
+                     quote_shell(system_.environment.executable), host);
 }
 
 void SshLauncher::take_bytes(HostConnection& connection, std::string_view bytes) {
@@ -164,8 +166,9 @@ void SshLauncher::take(HostConnection& connection, SshMessage&& message) {
     case SshMessageType::out:
       return children_.write_output(STDOUT_FILENO, message.bytes);
     case SshMessageType::err:
-      return children_.write_output(STDERR_FILENO, message.bytes);
+      return forward_stderr(message);
     case SshMessageType::ended:
+      report_bad_end(message);
       return apply(job_.rank_ended(message.number, message.value));
     case SshMessageType::ack:
       children_.reads_input = true;
@@ -173,6 +176,24 @@ void SshLauncher::take(HostConnection& connection, SshMessage&& message) {
     default:
       return;
   }
+}
+
+// Output in frames has the rank already.
+void SshLauncher::forward_stderr(const SshMessage& message) {
+  const RankProgram& program = spec_.program;
+  const bool marks = !program.status_token.empty() && program.output_token.empty();
+  children_.write_output(
+      STDERR_FILENO,
+      marks ? mark_stderr_lines(program.status_token, message.number, message.bytes) : message.bytes);
+}
+
+// Also for a rank whose supervisor was killed, or could not start. launch counts the first report of a rank.
+void SshLauncher::report_bad_end(const SshMessage& message) {
+  const RankProgram& program = spec_.program;
+  if (message.value == 0 || program.status_token.empty()) return;
+  const std::string line =
+      render_status_line(program.status_token, job_.report_of(message.number, message.value));
+  children_.write_output(STDERR_FILENO, program.output_token.empty() ? line : pad_to_frame(line));
 }
 
 void SshLauncher::fail_host(HostConnection& connection, ErrorKind kind, Message problem) {
@@ -214,7 +235,7 @@ void SshLauncher::daemon_exited(HostConnection& connection, const ProcessResult&
                 : fmt::format("{} cannot be reached: {}", host,
                               stderr_text.empty() ? fmt::format("status {}", end.exit_status) : stderr_text),
       no_ddlrun ? system_.environment.executable : "ssh " + host,
-      no_ddlrun ? install_hint() : fmt::format("ssh -o BatchMode=yes {0} true; ddlrun doctor {0}", host)};
+      no_ddlrun ? install_hint(host) : fmt::format("ssh -o BatchMode=yes {0} true; ddlrun doctor {0}", host)};
 }
 
 void SshLauncher::report_problems() {

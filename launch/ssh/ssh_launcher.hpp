@@ -57,6 +57,8 @@ class SshLauncher {
   void take(HostConnection& connection, SshMessage&& message);
   void daemon_exited(HostConnection& connection, const ProcessResult& end);
   bool retry_connection(HostConnection& connection, const ProcessResult& end);
+  void forward_stderr(const SshMessage& message);
+  void report_bad_end(const SshMessage& message);
   void fail_host(HostConnection& connection, ErrorKind kind, Message problem);
   void start_when_prepared();
   void report_problems();
@@ -73,7 +75,7 @@ class SshLauncher {
   const RankMapHost& host_of(const HostConnection& connection) const {
     return spec_.rank_map.hosts[connection.node];
   }
-  std::string install_hint() const;
+  std::string install_hint(const std::string& host) const;
 
   System& system_;
   ChildPool& children_;

@@ -123,6 +123,19 @@ for signal in KILL SEGV TERM; do
   launch signal "${two[@]}" -- sh -c '[ $DDLRUN_RANK = 0 ] || kill -'$signal' $$'
   same "signal $signal" $((128 + $(kill -l $signal))) "$status"
 done
+# shellcheck disable=SC2016
+launch abort "${two[@]}" -- sh -c '[ $DDLRUN_RANK = 0 ] && exec sleep 5; echo "bad table" >&2; kill -ABRT $$'
+has "a signal is the cause" abort.err "cause: the exit status shows a signal: ended by SIGABRT (128 + 6)"
+has "a signal: its place" abort.err "at: rank 1 on "
+has "a signal: the rank's lines" abort.err "bad table"
+for word in HOST JOB mpirun srun; do has_not "a signal: remedies" abort.err "$word"; done
+# shellcheck disable=SC2016
+launch unknown "${two[@]}" -- sh -c '[ $DDLRUN_RANK = 0 ] && exec sleep 5; echo "12 columns, 13 wanted" >&2; exit 4'
+has "no known cause: the last lines" unknown.err "no known failure matches; the last 1 line of rank 1 on stderr:"
+has "no known cause: the last lines" unknown.err "  | 12 columns, 13 wanted"
+# shellcheck disable=SC2016
+launch killed "${two[@]}" -- sh -c 'kill -KILL $PPID'
+has_not "a supervisor that is killed" killed.err "was lost"
 name=$(new_name)
 launch first "${two[@]}" -- sh -c "[ \$DDLRUN_RANK = 1 ] && exit 9; trap '' TERM; sleep $name; sleep $name"
 same "one fails, the other is deaf: status" 9 "$status"
@@ -130,6 +143,16 @@ has "the first failure" first.err "failed first: it exited with status 9"
 check "one fails: nothing is left" wait_for "$name" 0
 launch missing "${two[@]}" -- ./no-such-program
 same "no such program" 127 "$status"
+has "no such program: the headline" missing.err "ddlrun: error: the program './no-such-program' does not exist on "
+has "no such program: the first failure" missing.err \
+  "failed first: it exited with status 127: the program or its interpreter does not exist there"
+has_not "no such program" missing.err "was lost"
+"$DDLRUN" history > history.out 2> /dev/null
+has "no such program: in the history" history.out ": the program or its interpreter does not exist there"
+printf '#!/no/such/interpreter\n' > script
+chmod 755 script
+launch interpreter "${two[@]}" -- ./script
+has "no such interpreter" interpreter.err "cannot start './script': its interpreter does not exist on "
 launch unwatched "${two[@]}" --no-monitor -- sh -c 'exit 4'
 same "--no-monitor: status" 4 "$status"
 has "--no-monitor: the head reports" unwatched.err "failed first: it exited with status 4"
@@ -244,7 +267,7 @@ same "--mca: status" 2 "$status"
 launch traceback 1 -- python3 -c 'raise KeyError(3)'
 same "a Python exception: status" 1 "$status"
 has "a Python exception" traceback.err "[E24]"
-has "a Python exception" traceback.err "ddlrun launch --rank-output prefix ..."
+has "a Python exception: its rank" traceback.err "at: rank 0 on "
 has_not "a Python exception" traceback.err "mpirun"
 
 # --- groups: servers end with the workers, and each rank has its own words

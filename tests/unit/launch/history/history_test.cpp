@@ -92,6 +92,11 @@ TEST_CASE("rows and their results") {
   CHECK(row.seconds == 3661);
   CHECK(row.program == "./p 'a b'");
   CHECK(row.first_failure == "rank 3 on h2: signal 11");
+  RunRecord missing = run;
+  missing.watched->first_failure = launch::RunFailure{3, "h2", 127, 0, ENOENT};
+  missing = launch::parse_run_json(launch::render_run_json(missing), "run.json", false);
+  CHECK(launch::history_row(missing, "/runs/x", RunState::ended, 0).first_failure ==
+        "rank 3 on h2: the program or its interpreter does not exist there");
   struct Row {
     RunState state;
     int status;

@@ -219,6 +219,9 @@ TEST_CASE("who failed first") {
         "rank 3 on h2 failed first: it was ended by signal 11 (SIGSEGV), status 139");
   CHECK(launch::render_first_failure({3, "h2", RankStatus::ended, {}, 7, 0}) ==
         "rank 3 on h2 failed first: it exited with status 7");
+  CHECK(launch::render_first_failure({3, "h2", RankStatus::ended, {}, 127, 0, ENOENT}) ==
+        "rank 3 on h2 failed first: it exited with status 127: the program or its interpreter does not exist "
+        "there");
 }
 
 TEST_CASE("what all ranks said at their end, after a signal to the job") {

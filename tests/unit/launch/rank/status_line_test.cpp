@@ -30,6 +30,8 @@ TEST_CASE("what a keeper reports is one short line and is read back") {
        "ddlrun-rank token=T1 rank=1 host=h.x moves seconds=72;\n"},
       {{1, "h2", RankStatus::ended, {}, 139, 11},
        "ddlrun-rank token=T1 rank=1 host=h2 ended status=139 signal=11;\n"},
+      {{1, "h2", RankStatus::ended, {}, 127, 0, 2},
+       "ddlrun-rank token=T1 rank=1 host=h2 ended status=127 signal=0 errno=2;\n"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.line);
@@ -43,6 +45,7 @@ TEST_CASE("what a keeper reports is one short line and is read back") {
     CHECK(found.report->stall.name == row.report.stall.name);
     CHECK(found.report->exit_status == row.report.exit_status);
     CHECK(found.report->signal == row.report.signal);
+    CHECK(found.report->start_error == row.report.start_error);
     CHECK(found.rest == "more");
   }
 }

@@ -3,6 +3,7 @@
 
 #include "base/process/posix_rank_supervisor.hpp"
 #include "launch/rank/placement_line.hpp"
+#include "launch/rank/stderr_source.hpp"
 #include "tests/support/fake_system.hpp"
 
 #include <doctest/doctest.h>
@@ -143,6 +144,29 @@ TEST_CASE("the first failure is kept for the record; the log's cause is rendered
   ProcessResult stopped = ended(143);
   stopped.forwarded_signal = SIGTERM;
   CHECK(monitor.diagnosis(stopped).empty());
+}
+
+TEST_CASE("under ssh: each line's rank is known, and the supervisor's report gives signal and place") {
+  Job job;
+  job.plan.placed.launcher.version.kind = launch::LauncherKind::ssh;
+  job.plan.program.verify = false;
+  LaunchMonitor monitor(job.system, job.run);
+  const RunHooks hooks = monitor.hooks();
+  hooks.on_stderr_line(launch::mark_stderr_lines("tok", 0, "epoch 1\n"));
+  hooks.on_stderr_line(launch::mark_stderr_lines("tok", 1, "bad table\n"));
+  hooks.on_stderr_line(launch::mark_stderr_lines("tok", 1, Job::status_line(1, RankStatus::ended, 134, 6)));
+  hooks.on_stderr_line(Job::status_line(1, RankStatus::ended, 134, 6));
+  hooks.on_stderr_line(Job::status_line(0, RankStatus::ended, 143, 15));
+  monitor.finish(ended(134));
+  CHECK(job.err == "epoch 1\nbad table\n");
+  CHECK(monitor.last_lines_of(1) == std::vector<std::string>{"bad table"});
+  CHECK(monitor.watched()->ends.size() == 2);
+  const std::string diagnosis = monitor.diagnosis(ended(134));
+  CAPTURE(diagnosis);
+  CHECK(diagnosis.find("SIGABRT") < diagnosis.find('\n'));
+  CHECK(diagnosis.find("at: rank 1 on h2\n") != std::string::npos);
+  CHECK(diagnosis.find("HOST") == std::string::npos);
+  CHECK(diagnosis.find("JOB") == std::string::npos);
 }
 
 TEST_CASE("Open MPI 5.0.7 exits with 0 after the loss of a host: the job has failed") {

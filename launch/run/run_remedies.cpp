@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "launch/run/run_remedies.hpp"
+
+#include "base/text/host_list.hpp"
+#include "base/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <string_view>
+
+namespace ddlrun::launch {
+
+namespace {
+
+constexpr std::string_view comment_mark = "   # ";
+constexpr std::size_t most_named_hosts = 32;
+
+bool is_word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$'; }
+
+std::size_t find_word(std::string_view text, std::string_view word, std::size_t from = 0) {
+  for (std::size_t at = text.find(word, from); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !is_word_char(text[at - 1])) && (end == text.size() || !is_word_char(text[end])))
+      return at;
+  }
+  return std::string_view::npos;
+}
+
+std::string replace_word(std::string text, std::string_view word, const std::string& by) {
+  for (std::size_t at = find_word(text, word); at != std::string::npos;
+       at = find_word(text, word, at + by.size()))
+    text.replace(at, word.size(), by);
+  return text;
+}
+
+std::string replace_text(std::string text, std::string_view old, std::string_view by) {
+  for (std::size_t at = text.find(old); at != std::string::npos; at = text.find(old, at + by.size()))
+    text.replace(at, old.size(), by);
+  return text;
+}
+
+// "mpirun --mca btl tcp,self ..." as a variable, which Open MPI reads under srun too.
+std::string mca_as_variables(std::string command) {
+  constexpr std::string_view lead = "mpirun --mca ";
+  if (!command.starts_with(lead)) return command;
+  std::vector<std::string_view> words = split(std::string_view(command).substr(7), ' ');
+  std::string changed = "ddlrun launch";
+  std::size_t next = 0;
+  for (; next + 2 < words.size() && words[next] == "--mca"; next += 3)
+    changed += fmt::format(" -x OMPI_MCA_{}={}", words[next + 1], words[next + 2]);
+  for (; next < words.size(); ++next) changed += fmt::format(" {}", words[next]);
+  return changed;
+}
+
+// "mpirun -n 1 -H h2 COMMAND" by this launcher.
+std::string run_on_host(const std::string& command, LauncherKind launcher) {
+  constexpr std::string_view lead = "mpirun -n 1 -H ";
+  if (!command.starts_with(lead)) return command;
+  const std::string_view rest = std::string_view(command).substr(lead.size());
+  const std::string_view host = rest.substr(0, rest.find(' '));
+  const std::string_view program = trim(rest.substr(host.size()));
+  return launcher == LauncherKind::srun ? fmt::format("srun -n 1 -w {} {}", host, program)
+                                        : fmt::format("ssh {} {}", host, quote_shell(program));
+}
+
+// "" if the command is for mpirun only.
+std::string fit_command(std::string command, LauncherKind launcher) {
+  command = run_on_host(command, launcher);
+  if (launcher == LauncherKind::srun) command = mca_as_variables(std::move(command));
+  command = replace_text(std::move(command), "mpirun -x ", "ddlrun launch -x ");
+  command = replace_text(std::move(command), "mpirun ...", "ddlrun launch ...");
+  const bool is_foreign = find_word(command, "mpirun") != std::string::npos ||
+                          command.find("--mca") != std::string::npos ||
+                          command.find("opal_") != std::string::npos;
+  return is_foreign ? std::string() : command;
+}
+
+std::string name_hosts(std::string text, const RemedyContext& context) {
+  const auto& hosts = context.hosts;
+  if (hosts.empty() || hosts.size() > most_named_hosts) return text;
+  const std::string host = !context.failed_host.empty() ? context.failed_host
+                           : hosts.size() == 1          ? hosts.front()
+                                                        : std::string();
+  text = replace_text(std::move(text), "in HOSTS;", fmt::format("in {};", join(hosts, " ")));
+  text = replace_word(std::move(text), "HOSTS", quote_shell(fold_host_list(hosts)));
+  if (!host.empty()) return replace_word(std::move(text), "HOST", host);
+  text = replace_text(std::move(text), "on HOST", "on each host");
+  if (!text.starts_with("ssh HOST ")) return text;
+  return fmt::format("for h in {}; do ssh $h {}; done", join(hosts, " "), text.substr(9));
+}
+
+std::string fit_remedy(const std::string& remedy, const RemedyContext& context) {
+  if (!context.in_job && find_word(remedy, "JOB") != std::string::npos) return {};
+  const std::size_t mark = remedy.find(comment_mark);
+  std::string command = remedy.substr(0, mark);
+  std::string comment = mark == std::string::npos ? std::string() : remedy.substr(mark + comment_mark.size());
+  const bool of_slurm =
+      find_word(remedy, "srun") != std::string::npos || remedy.find("SLURM_") != std::string::npos;
+  if (context.launcher == LauncherKind::ssh && of_slurm) return {};
+  if (context.launcher != LauncherKind::open_mpi) {
+    // A remedy whose condition is a symbol of Open MPI is for its mpirun too.
+    if (comment.find("opal_") != std::string::npos && context.launcher != LauncherKind::srun) return {};
+    command = fit_command(std::move(command), context.launcher);
+    if (command.empty()) return {};
+    if (find_word(comment, "mpirun") != std::string::npos) comment.clear();
+  }
+  command = name_hosts(std::move(command), context);
+  return comment.empty() ? command
+                         : command + std::string(comment_mark) + name_hosts(std::move(comment), context);
+}
+
+}  // namespace
+
+std::vector<std::string> fit_remedies(const std::vector<std::string>& remedies,
+                                      const RemedyContext& context) {
+  std::vector<std::string> fitted;
+  for (const std::string& remedy : remedies) {
+    if (std::string text = fit_remedy(remedy, context); !text.empty()) fitted.push_back(std::move(text));
+  }
+  if (fitted.empty() && !remedies.empty())
+    fitted.push_back("ddlrun doctor " + quote_shell(fold_host_list(context.hosts)));
+  return fitted;
+}
+
+}  // namespace ddlrun::launch

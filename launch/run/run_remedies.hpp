@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// The remedies of a diagnosis in words that fit this run: options of its launcher, its own hosts. Pure.
+#pragma once
+
+#include "launch/launchers/launcher.hpp"
+
+#include <string>
+#include <vector>
+
+namespace ddlrun::launch {
+
+struct RemedyContext {
+  LauncherKind launcher = LauncherKind::open_mpi;
+  std::vector<std::string> hosts;
+  std::string failed_host;  // "" if it is not known
+  bool in_job = false;      // of a scheduler
+};
+
+// Remedies for another launcher are translated or left out. At least one remedy stays.
+std::vector<std::string> fit_remedies(const std::vector<std::string>& remedies, const RemedyContext& context);
+
+}  // namespace ddlrun::launch

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "launch/run/run_remedies.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun;
+using launch::fit_remedies;
+using launch::LauncherKind;
+
+TEST_SUITE_BEGIN("launch/run/run_remedies");
+
+TEST_CASE("a remedy has options of the run's launcher, and hosts of the run") {
+  struct Row {
+    LauncherKind launcher;
+    std::string failed_host, remedy, fitted;
+  };
+  const std::string none = "ddlrun doctor 'h[1-2]'";
+  const std::vector<Row> rows{
+      {LauncherKind::open_mpi, "h2", "mpirun --mca pml ob1 ...", "mpirun --mca pml ob1 ..."},
+      {LauncherKind::open_mpi, "", "dmesg -T | tail   # on HOST", "dmesg -T | tail   # on each host"},
+      {LauncherKind::ssh, "h2", "dmesg -T | tail   # on HOST", "dmesg -T | tail   # on h2"},
+      {LauncherKind::ssh, "h2", "mpirun --mca pml ob1 ...", none},
+      {LauncherKind::ssh, "h2", "leave out --mca pml ucx", none},
+      {LauncherKind::ssh, "h2", "which mpirun; ldd PROGRAM", none},
+      {LauncherKind::ssh, "h2", "ulimit -s unlimited   # before mpirun", "ulimit -s unlimited"},
+      {LauncherKind::ssh, "h2", "module load; mpirun -x LD_LIBRARY_PATH ...",
+       "module load; ddlrun launch -x LD_LIBRARY_PATH ..."},
+      {LauncherKind::ssh, "h2", "mpirun ... valgrind PROGRAM", "ddlrun launch ... valgrind PROGRAM"},
+      {LauncherKind::ssh, "h2", "mpirun -n 1 -H h2 ls -l 'a b'   # as the job sees it",
+       "ssh h2 'ls -l '\\''a b'\\'''   # as the job sees it"},
+      {LauncherKind::srun, "h2", "mpirun -n 1 -H h2 ls -l x", "srun -n 1 -w h2 ls -l x"},
+      {LauncherKind::srun, "h2", "mpirun --mca pml ob1 --mca btl tcp,self ...   # without UCX",
+       "ddlrun launch -x OMPI_MCA_pml=ob1 -x OMPI_MCA_btl=tcp,self ...   # without UCX"},
+      {LauncherKind::srun, "h2", "mpirun --bind-to none ...", none},
+      {LauncherKind::ssh, "", "ssh HOST 'echo $PATH'", "for h in h1 h2; do ssh $h 'echo $PATH'; done"},
+      {LauncherKind::ssh, "", "for h in HOSTS; do ssh $h true; done", "for h in h1 h2; do ssh $h true; done"},
+      {LauncherKind::ssh, "", "ddlrun doctor HOSTS", none},
+      {LauncherKind::ssh, "h2", "wc -l HOSTFILE; echo $HOST", "wc -l HOSTFILE; echo $HOST"},
+      {LauncherKind::ssh, "h2", "export SLURM_PMIX_FENCE=ring   # under srun", none},
+      {LauncherKind::srun, "h2", "srun --mpi=pmi2 ...", "srun --mpi=pmi2 ..."},
+      {LauncherKind::ssh, "h2", "qstat -xf JOB; sacct -j JOB", none},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.remedy);
+    CHECK(fit_remedies({row.remedy}, {row.launcher, {"h1", "h2"}, row.failed_host, false}) ==
+          std::vector<std::string>{row.fitted});
+  }
+  CHECK(fit_remedies({"qstat -xf JOB"}, {LauncherKind::srun, {"h1"}, "", true}).front() == "qstat -xf JOB");
+}
+
+TEST_SUITE_END();
