@@ -117,6 +117,7 @@ FrameworkPlan plan_framework(const FrameworkRequest& request) {
   plan.framework = request.framework;
   switch (request.framework) {
     case Framework::none:
+      if (request.without_mpi) set_torch_variables(request, plan);
       break;
     case Framework::caffe_ddl:
       plan_caffe_ddl(request, plan);

@@ -55,6 +55,7 @@ struct FrameworkRequest {
   std::vector<std::string> ddl_arguments;  // behind it in DDL_OPTIONS: "-dump_iter 100"
   HorovodSettings horovod;
   IntelCaffeOptions intel_caffe;
+  bool without_mpi = false;  // no framework: nothing else gives a program its rank
 };
 
 struct FrameworkPlan {

@@ -36,6 +36,7 @@ void plan_caffe_ddl(const FrameworkRequest& request, FrameworkPlan& plan);
 void plan_ddl(const FrameworkRequest& request, FrameworkPlan& plan);
 void plan_intel_caffe(const FrameworkRequest& request, FrameworkPlan& plan);
 void plan_horovod(const FrameworkRequest& request, FrameworkPlan& plan);
+void set_torch_variables(const FrameworkRequest& request, FrameworkPlan& plan);
 void plan_pytorch(const FrameworkRequest& request, FrameworkPlan& plan);
 void plan_tensorflow(const FrameworkRequest& request, FrameworkPlan& plan);
 

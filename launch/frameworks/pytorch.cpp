@@ -8,7 +8,7 @@
 
 namespace ddlrun::frameworks {
 
-void plan_pytorch(const FrameworkRequest& request, FrameworkPlan& plan) {
+void set_torch_variables(const FrameworkRequest& request, FrameworkPlan& plan) {
   launch::RankGroup& group = whole_job(request, plan);
   set_per_rank(group, "RANK", "{rank}", "torch.distributed: this rank of all");
   set_per_rank(group, "WORLD_SIZE", "{size}", "torch.distributed: all ranks");
@@ -23,6 +23,10 @@ void plan_pytorch(const FrameworkRequest& request, FrameworkPlan& plan) {
   share(request, plan, "MASTER_ADDR", address_of(request, places_of(request.rank_map).at(0).host),
         "the address of rank 0: the others connect to it");
   share(request, plan, "MASTER_PORT", fmt::format("{}", request.master_port), request.master_port_why);
+}
+
+void plan_pytorch(const FrameworkRequest& request, FrameworkPlan& plan) {
+  set_torch_variables(request, plan);
   if (any_gpu(request.rank_map)) plan.gpu_view = launch::GpuView::host;  // scripts choose with LOCAL_RANK
 }
 

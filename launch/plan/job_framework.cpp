@@ -56,9 +56,10 @@ void check_typed(const FrameworkPlan& plan, const LaunchSpec& spec) {
         return word == variable.name || word.starts_with(variable.name + "=");
       });
       if (!typed) continue;
-      throw Error(ErrorKind::usage,
-                  {fmt::format("-x {0}: {1} sets {0} for each rank", variable.name, name_of(plan.framework)),
-                   "-x", "remove it, or --framework none"});
+      throw Error(ErrorKind::usage, {fmt::format("-x {0}: {1} sets {0} for each rank", variable.name,
+                                                 plan.framework == Framework::none ? "--launcher ssh"
+                                                                                   : name_of(plan.framework)),
+                                     "-x", "remove it, or --framework none"});
     }
   }
 }
@@ -67,7 +68,7 @@ void check_typed(const FrameworkPlan& plan, const LaunchSpec& spec) {
 
 FrameworkPlan plan_launch_framework(System& system, const LaunchSpec& spec, const JobPlan& job,
                                     const RankMap& rank_map, const Exports& exports, const Command& program,
-                                    const JobNetwork& network) {
+                                    const JobNetwork& network, LauncherKind launcher) {
   FrameworkRequest request;
   request.framework = spec.framework.framework;
   request.program = program;
@@ -87,7 +88,12 @@ FrameworkPlan plan_launch_framework(System& system, const LaunchSpec& spec, cons
   request.ddl_arguments = spec.framework.ddl_arguments;
   request.horovod = spec.framework.horovod;
   request.intel_caffe = spec.framework.intel_caffe;
-  if (request.framework == Framework::pytorch) choose_master_port(system, spec, request);
+  // A list of programs has variables of its own.
+  request.without_mpi =
+      launcher == LauncherKind::ssh && !spec.framework.is_named && spec.program_list.empty();
+  if (request.framework == Framework::pytorch ||
+      (request.framework == Framework::none && request.without_mpi))
+    choose_master_port(system, spec, request);
   FrameworkPlan plan = frameworks::plan_framework(request);
   plan.remarks.insert(plan.remarks.begin(), spec.framework.remarks.begin(), spec.framework.remarks.end());
   check_typed(plan, spec);

@@ -11,12 +11,11 @@
 
 namespace ddlrun::launch {
 
-// Where something else says how many ranks there are, the first word is HOSTS: DIMS have no place.
-
 // `rank_map`: job_rank_map() of the job.
 frameworks::FrameworkPlan plan_launch_framework(System& system, const LaunchSpec& spec, const JobPlan& job,
                                                 const RankMap& rank_map, const Exports& exports,
-                                                const Command& program, const JobNetwork& network);
+                                                const Command& program, const JobNetwork& network,
+                                                LauncherKind launcher);
 
 // The name among those exported, and why: instead of what was said of it before.
 void add_export(Exports& exports, const std::string& name, const std::string& why);

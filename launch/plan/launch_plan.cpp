@@ -141,7 +141,7 @@ EnvironmentPlan plan_environment(System& system, const LaunchSpec& spec, const P
   append_remark(plan.remarks, plan.network.remark);
   plan.rank_map = job_rank_map(job);
   plan.framework = plan_launch_framework(system, spec, job, plan.rank_map, plan.exports,
-                                         program.program.command, plan.network);
+                                         program.program.command, plan.network, placed.kind());
   add_framework(plan.framework, plan.exports);
   append(plan.remarks, plan.framework.remarks);
   complete_rank_map(spec.placement, plan.exports, placed.kind(), plan.framework, plan.rank_map, plan.remarks);

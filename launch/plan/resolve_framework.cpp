@@ -157,6 +157,7 @@ ResolvedFramework resolve_framework(System& system, const LaunchFlags& flags, co
   ResolvedFramework result;
   FrameworkSpec& spec = result.spec;
   spec.framework = named.value_or(detected.framework);
+  spec.is_named = named.has_value();
   spec.needs_mpi = spec.framework == Framework::horovod || (!named && detected.needs_mpi);
   spec.wants_result = !own.np.empty();
   spec.base_port = parse_port(own.base_port, "--base-port");
@@ -168,12 +169,6 @@ ResolvedFramework resolve_framework(System& system, const LaunchFlags& flags, co
   resolve_horovod(system, own, spec);
   if (!named && spec.framework == detected.framework && !detected.why.empty())
     spec.remarks.push_back(frameworks::render_detection(detected));
-  const bool has_program = !flags.program.empty() && !flags.program[0].starts_with('-');
-  // Without MPI nothing else numbers the ranks: a script that reads RANK would run as many single ranks.
-  if (!named && spec.framework == Framework::none && flags.launcher == "ssh" && has_program)
-    spec.remarks.push_back(
-        "the ranks get DDLRUN_RANK and DDLRUN_SIZE, not RANK and MASTER_ADDR: --framework pytorch sets "
-        "those");
   result.pins_threads = spec.framework == Framework::intel_caffe;  // by KMP_AFFINITY
   result.is_packed = frameworks::usual_order(spec.framework) == topology::RankOrder::packed;
   if (result.is_packed && flags.plan.order.empty() && shape.rankfile.empty()) {

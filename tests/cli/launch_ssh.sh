@@ -76,6 +76,18 @@ same "cores: a line a rank" "$(planned)" "$(wc -l < cores.out)"
 [ "$ranks" -eq 1 ] || same "cores: no two ranks have the same" 2 "$(cut -d' ' -f2 cores.out | sort -u | wc -l)"
 launch hosts "${two[@]}" -- sh -c "$who"
 same "two hosts: identity" $'0 2 0 1 0 2\n1 2 0 1 1 2' "$(sort hosts.out)"
+# Without MPI nothing else gives a program its rank: as torchrun, for any program.
+# shellcheck disable=SC2016
+torch='echo "$RANK $WORLD_SIZE $LOCAL_RANK $LOCAL_WORLD_SIZE $GROUP_RANK $MASTER_ADDR:${MASTER_PORT:+port}"'
+launch torch "${two[@]}" -- sh -c "$torch"
+same "torch's variables" $'0 2 0 1 0 h1:port\n1 2 0 1 1 h1:port' "$(sort torch.out)"
+launch plain "${two[@]}" --framework none -- sh -c "$torch"
+same "--framework none: no variables" $'     :\n     :' "$(cat plain.out)"
+MASTER_ADDR=own launch own_address "${two[@]}" -- sh -c "$torch"
+same "an own MASTER_ADDR stays" $'0 2 0 1 0 own:port\n1 2 0 1 1 own:port' "$(sort own_address.out)"
+launch typed "${two[@]}" -x RANK=3 -- sh -c "$torch"
+same "-x RANK=3: status" 2 "$status"
+has "-x RANK=3" typed.err "-x RANK: --launcher ssh sets RANK for each rank"
 check "no mpirun" test ! -e mpirun.called
 launch dry "${two[@]}" --dry-run -- sh -c "$who"
 same "dry run: status" 0 "$status"
