@@ -76,7 +76,8 @@ std::vector<std::string> option_names(const CLI::App& app) {
 // The remedy for an unexpected argument: often hosts separated by blanks.
 std::string hint_for_extra(const CLI::App& app, const std::string& word) {
   const CLI::Option* hosts = app.get_option_no_throw("HOSTS");
-  if (hosts == nullptr || hosts->count() == 0 || !is_host_name(word)) return app.get_name() + " --help";
+  const bool is_host = is_host_name(word.substr(word.rfind('@') + 1));  // npos + 1 is 0
+  if (hosts == nullptr || hosts->count() == 0 || !is_host) return app.get_name() + " --help";
   return fmt::format("join hosts with commas: {},{}", hosts->as<std::string>(), word);
 }
 

@@ -110,6 +110,48 @@ std::size_t find_word_end(std::string_view list, std::size_t begin) {
   return list.size();
 }
 
+// "ann@" of "ann@h1"; "" without a user and a host.
+std::string_view user_of(std::string_view name) {
+  const std::size_t at = name.rfind('@');
+  if (at == std::string_view::npos || at == 0 || !is_host_name(name.substr(at + 1))) return {};
+  return name.substr(0, at + 1);
+}
+
+// A list has hosts alone: every program that starts ranks reads the user from ssh's configuration.
+Message describe_user(std::string_view name, std::string place, const std::vector<std::string>& hosts) {
+  constexpr std::size_t most_named = 32;
+  const std::string_view user = user_of(name);
+  const std::string names = hosts.size() <= most_named ? join(hosts, " ") : "NAMES";
+  return {fmt::format("'{}' has a user: write the host alone", printable(name, 60)), std::move(place),
+          fmt::format("printf '%s\\n' {} {} >> ~/.ssh/config   # then: {}", quote_shell("Host " + names),
+                      quote_shell(fmt::format("  User {}", printable(user.substr(0, user.size() - 1), 60))),
+                      fold_host_list(hosts))};
+}
+
+// The hosts of `user` in a list, as they are without it.
+std::vector<std::string> hosts_of_user(std::string_view list, std::string_view user) {
+  std::string bare;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = find_word_end(list, begin);
+    const std::string_view word = list.substr(begin, end - begin);
+    if (word.starts_with(user))
+      bare += fmt::format("{}{}", bare.empty() ? "" : ",", word.substr(user.size()));
+    begin = end + 1;
+  }
+  return expand_host_list(bare);
+}
+
+std::vector<std::string> hosts_of_user_in_file(std::string_view text, std::string_view user) {
+  std::vector<std::string> hosts;
+  for (std::string_view line : split(text, '\n')) {
+    line = trim(line);
+    if (!line.starts_with(user)) continue;
+    const std::string_view host = line.substr(user.size());
+    hosts.emplace_back(host.substr(0, host.find_first_of(" \t:#")));
+  }
+  return hosts;
+}
+
 }  // namespace
 
 bool is_host_name(std::string_view name) {
@@ -139,6 +181,13 @@ std::vector<std::string> expand_host_list(std::string_view text, std::size_t lim
     const std::size_t before = names.size();
     append_names(pattern, 0, "", names);
     for (std::size_t i = before; i < names.size(); ++i) {
+      if (!user_of(names[i]).empty()) {
+        const std::string name = names[i];
+        throw Error(
+            ErrorKind::usage,
+            describe_user(name, fmt::format("host list '{}', column {}", printable(text, 60), begin + 1),
+                          hosts_of_user(text, user_of(name))));
+      }
       if (!is_host_name(names[i])) {
         refuse_list(text, begin, fmt::format("'{}' is not a host name", printable(names[i], 60)));
       }
@@ -158,6 +207,10 @@ std::vector<std::string> parse_hostfile(std::string_view text, std::string_view 
     if (line.empty()) continue;
     std::string_view name = line.substr(0, line.find_first_of(" \t"));
     name = name.substr(0, name.find(':'));  // MPICH's host:n
+    if (const std::string_view user = user_of(name); !user.empty()) {
+      throw Error(ErrorKind::request, describe_user(name, fmt::format("{}:{}", file_name, line_number),
+                                                    hosts_of_user_in_file(text, user)));
+    }
     if (!is_host_name(name)) {
       throw Error(ErrorKind::request,
                   {fmt::format("'{}' is not a host name", printable(name, 60)),

@@ -55,6 +55,9 @@ TEST_CASE("a typo is named, and what was meant is offered") {
       {{"frobnicate"}, "unknown command 'frobnicate'", "try: ddlrun --help"},
       {{"topo", "--jsno"}, "unknown option '--jsno' of ddlrun topo", "try: --json"},
       {{"gen-rankfile", "4", "h1", "h2"}, "unknown argument 'h2'", "try: join hosts with commas: h1,h2"},
+      {{"gen-rankfile", "4", "ann@h1", "ann@h2"},
+       "unknown argument 'ann@h2'",
+       "try: join hosts with commas: ann@h1,ann@h2"},
       {{"topo", "--", "x"}, "unknown argument 'x'", "try: ddlrun topo --help"},
   };
   for (const Row& row : rows) {

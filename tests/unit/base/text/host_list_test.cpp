@@ -66,6 +66,30 @@ TEST_CASE("bad host lists are refused with place and remedy") {
   }
 }
 
+TEST_CASE("a user before a host belongs into ssh's configuration; the remedy has it") {
+  const auto message_of = [](const auto& parse) {
+    try {
+      parse();
+    } catch (const Error& error) {
+      return error.message();
+    }
+    return Message{};
+  };
+  const Message typed = message_of([] { expand_host_list("h0,ann@h1,ann@node[01-02],bob@h4"); });
+  CHECK(typed.what == "'ann@h1' has a user: write the host alone");
+  CHECK(typed.hint ==
+        "printf '%s\\n' 'Host h1 node01 node02' '  User ann' >> ~/.ssh/config   # then: h1,node[01-02]");
+  const Message file = message_of([] { parse_hostfile("h0\nann@h1 slots=2\nann@h2:4\n", "hosts"); });
+  CHECK(file.where == "hosts:2");
+  CHECK(file.hint == "printf '%s\\n' 'Host h1 h2' '  User ann' >> ~/.ssh/config   # then: h[1-2]");
+  const Message quoted = message_of([] { expand_host_list("$(x)@h1"); });
+  CHECK(quoted.hint == "printf '%s\\n' 'Host h1' '  User $(x)' >> ~/.ssh/config   # then: h1");
+  for (const char* bad : {"@h1", "ann@", "ann@h 1", "ann@-x"}) {
+    CAPTURE(bad);
+    CHECK(message_of([&] { expand_host_list(bad); }).what.find("is not a host name") != std::string::npos);
+  }
+}
+
 TEST_CASE("no expansion begins before its size is known") {
   const long before = peak_kilobytes();
   for (const char* bomb :
