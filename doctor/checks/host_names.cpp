@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The names as they are written: letters, length of their lines, and which machine each is.
 #include "base/text/host_list.hpp"
+#include "base/text/known_hosts.hpp"
 #include "base/text/text.hpp"
 #include "doctor/checks/name.hpp"
 #include "doctor/checks/software.hpp"
@@ -63,17 +64,10 @@ std::vector<std::string> each_once(std::vector<std::string> names) {
 }
 
 std::optional<std::string> similar_name(const CheckInput& input, const std::string& name) {
-  const auto digits = [](std::string text) {
-    std::erase_if(text, [](char c) { return c < '0' || c > '9'; });
-    return text;
-  };
   std::vector<std::string> candidates = all_names(input);
   for (const std::string_view known : input.driver_host.facts.list("name.known"))
     candidates.emplace_back(known);
-  std::erase_if(candidates, [&](const std::string& one) {
-    return one == name || digits(one) != digits(name) || !is_host_name(one);
-  });
-  return closest_match(name, candidates);
+  return similar_host(name, std::move(candidates));
 }
 
 std::vector<std::string> in_order_of_job(const CheckInput& input, const std::vector<std::string>& names) {

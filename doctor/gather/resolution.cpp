@@ -10,7 +10,7 @@
 //                    address
 //   name.slowest     the name whose lookup took longest
 //   name.slowest_us  how long, microseconds
-#include "base/text/host_list.hpp"
+#include "base/text/known_hosts.hpp"
 #include "base/text/text.hpp"
 #include "doctor/gather/name.hpp"
 #include "doctor/gather/sysroot_files.hpp"
@@ -57,20 +57,13 @@ NameRow ask(HostInfo& kernel, const std::string& name) {
 
 std::vector<std::string> names_of_table(const GatherContext& context) {
   constexpr std::size_t most = 200, most_bytes = 3072;
-  std::vector<std::string> names;
+  auto names = parse_hosts_table(SysrootFiles(context).read("/etc/hosts", 1 << 20).value_or(""), most);
   std::size_t bytes = 0;
-  const std::string text = SysrootFiles(context).read("/etc/hosts", 1 << 20).value_or("");
-  for (std::string_view line : split(text, '\n')) {
-    line = trim(line.substr(0, line.find('#')));
-    const std::size_t blank = line.find_first_of(" \t");
-    if (blank == std::string_view::npos) continue;
-    for (const std::string_view piece : split(line.substr(blank), ' ')) {
-      const std::string_view name = trim(piece);
-      bytes += name.size() + 1;
-      if (names.size() == most || bytes > most_bytes) return names;
-      if (is_host_name(name)) names.emplace_back(name);
-    }
-  }
+  const auto too_many = std::ranges::find_if(names, [&](const std::string& name) {
+    bytes += name.size() + 1;
+    return bytes > most_bytes;
+  });
+  names.erase(too_many, names.end());
   return names;
 }
 

@@ -9,6 +9,7 @@
 #include "launch/rank/stderr_source.hpp"
 #include "launch/ssh/host_command.hpp"
 #include "topology/sources/job_machines.hpp"
+#include "topology/sources/unreached_hint.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -235,7 +236,9 @@ void SshLauncher::daemon_exited(HostConnection& connection, const ProcessResult&
                 : fmt::format("{} cannot be reached: {}", host,
                               stderr_text.empty() ? fmt::format("status {}", end.exit_status) : stderr_text),
       no_ddlrun ? system_.environment.executable : "ssh " + host,
-      no_ddlrun ? install_hint(host) : fmt::format("ssh -o BatchMode=yes {0} true; ddlrun doctor {0}", host)};
+      no_ddlrun ? install_hint(host)
+                : fmt::format("{}; ssh -o BatchMode=yes {} true",
+                              topology::unreached_hint(system_, host, stderr_text), host)};
 }
 
 void SshLauncher::report_problems() {

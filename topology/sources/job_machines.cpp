@@ -5,6 +5,7 @@
 #include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
 #include "topology/sources/allocation.hpp"
+#include "topology/sources/unreached_hint.hpp"
 
 #include <fmt/format.h>
 
@@ -37,8 +38,8 @@ JobMachines one_for_all(MachineTopology machine, std::size_t hosts) {
 JobMachines assume_machines(System& system, const std::vector<RemoteMachine>& asked, std::size_t hosts,
                             Unprobed unprobed) {
   const std::string example = fmt::format("{}: {}", asked[0].host, asked[0].failure);
-  const std::string hint = fmt::format(
-      "ddlrun doctor {}, which reports why; or --sockets 2 --cores 8, --topology FILE", asked[0].host);
+  const std::string hint = fmt::format("{}, which reports why; or --sockets 2 --cores 8, --topology FILE",
+                                       unreached_hint(system, asked[0].host, asked[0].failure));
   const std::string what = fmt::format("the cores of none of {} hosts could be read", hosts);
   if (unprobed == Unprobed::refuse) {
     std::vector<std::string> names;
@@ -54,7 +55,7 @@ JobMachines assume_machines(System& system, const std::vector<RemoteMachine>& as
   return one_for_all(std::move(machine), hosts);
 }
 
-[[noreturn]] void refuse_silent_machines(const std::vector<RemoteMachine>& asked) {
+[[noreturn]] void refuse_silent_machines(System& system, const std::vector<RemoteMachine>& asked) {
   std::vector<std::string> silent;
   std::string failure;
   for (const RemoteMachine& remote : asked) {
@@ -65,7 +66,7 @@ JobMachines assume_machines(System& system, const std::vector<RemoteMachine>& as
   throw Error(ErrorKind::unreachable,
               {fmt::format("{} of {} hosts did not report their topology: {}", silent.size(), asked.size(),
                            printable(join(silent, ","), 400)),
-               fmt::format("{}: {}", silent[0], failure), "ddlrun doctor " + silent[0]});
+               fmt::format("{}: {}", silent[0], failure), unreached_hint(system, silent[0], failure)});
 }
 
 // mpirun and srun would start the ranks of such a host in another directory.
@@ -129,7 +130,7 @@ JobMachines find_job_machines(System& system, const std::vector<std::string>& ho
   const auto answered =
       std::count_if(asked.begin(), asked.end(), [](const auto& r) { return r.machine.has_value(); });
   if (answered == 0) return assume_machines(system, asked, hosts.size(), unprobed);
-  if (static_cast<std::size_t>(answered) < hosts.size()) refuse_silent_machines(asked);
+  if (static_cast<std::size_t>(answered) < hosts.size()) refuse_silent_machines(system, asked);
   check_directory(asked, directory);
   return collect(std::move(asked));
 }
