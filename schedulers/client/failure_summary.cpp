@@ -55,6 +55,18 @@ void find_script_words(const std::string& log, FailureSummary& words) {
   }
 }
 
+// launch's line on the rank that failed first, of its last start; "" without launch. Its supervisors know the
+// order in which ranks ended; a log has the order in which messages came.
+std::string find_launch_words(const std::string& log) {
+  constexpr std::string_view lead = "ddlrun: ";
+  std::string found;
+  for (const std::string_view line : split(log, '\n')) {
+    if (line.starts_with("ddlrun: rank ") && line.find(" failed first: ") != std::string_view::npos)
+      found = printable(trim(line.substr(lead.size())), 300);
+  }
+  return found;
+}
+
 // srun's status is the greatest of all ranks, also of those that it ended itself.
 std::optional<int> own_status(const diagnose::FailingRank& first) {
   for (const std::string_view lead : {"exit status ", "Exited with exit code "}) {
@@ -132,6 +144,7 @@ FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus
     words.first = fmt::format("rank {}{} failed first: {}", *first.place.rank,
                               first.place.host.empty() ? "" : " on " + printable(first.place.host, 64),
                               printable(first.how, 200));
+    if (std::string said = find_launch_words(end.last); !said.empty()) words.first = std::move(said);
     if (logged_status > 128 && submitted_setting(system, job, "runner") == "srun")
       words.status = own_status(first);
     // The status of ranks that were ended does not show the cause.

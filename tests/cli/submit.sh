@@ -160,6 +160,9 @@ expect 0 'the log cannot be followed: #SBATCH --output={{output|sbatch}}' "$DDLR
 grep -q 'does not write its exit status down' err || fail "the exit status is not reported: $(cat err)"
 expect_refusal 3 'only the script can report its exit status' "$DDLRUN" submit --local --template silent.sh 1x1x1 -- true
 printf '#!/bin/bash\n# {{dims|sh}}\nend() { echo $? >{{exit_status_file|sh}}; }; trap end EXIT\n{{program|sh}}\n' > local.sh
+# One statement about the rank that failed first, by launch and in the summary.
+said() { "$DDLRUN" submit --local --doctor off 1x1x1 -- sh -c 'exit 4' 2>&1 | grep -o 'rank .* failed first: [^;]*'; }
+[ "$(said | sort -u | wc -l)" -eq 1 ] || fail "two statements: $(said)"
 expect 7 'failed with exit status 7' "$DDLRUN" submit --local --template local.sh 1x1x1 -- sh -c 'echo own words; exit 7'
 grep -q 'own words' out || fail "the template's log is not followed: $(cat out)"
 rm -r ddlrun-jobs

@@ -59,6 +59,15 @@ TEST_CASE("the rank that failed first, from srun's log") {
   CHECK(found.first == "rank 3 on node2 failed first: Exited with exit code 4");
 }
 
+TEST_CASE("the rank that failed first, as launch names it: of its last start, whatever was printed first") {
+  Failed failed;
+  const FailureSummary found = failed.summary(
+      "ddlrun: rank 2 on node1 failed first: it exited with status 9\n"
+      "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\nValueError: of rank 0\n"
+      "ddlrun: rank 1 on node2 failed first: it exited with status 4\n");
+  CHECK(found.first == "rank 1 on node2 failed first: it exited with status 4");
+}
+
 TEST_CASE("a known cause has a title, and is rendered unless launch has printed it") {
   Failed failed;
   const std::string log =
