@@ -62,7 +62,7 @@ ddl::Tensor tensor_of(const void* data, size_t count, ddl_type type) {
   auto* bytes = static_cast<std::byte*>(const_cast<void*>(data));
   if (type < DDL_FLOAT32 || type > DDL_INT32)
     throw ddl::Error(ddl::Fault::usage, fmt::format("unknown type {}", static_cast<int>(type)), "",
-                     "DDL_FLOAT32");
+                     "DDL_FLOAT32, DDL_FLOAT64, DDL_FLOAT16, DDL_BFLOAT16 or DDL_INT32");
   constexpr size_t most_numbers = size_t{1} << 56;
   if (count > most_numbers || (data == nullptr && count != 0))
     throw ddl::Error(

@@ -70,7 +70,7 @@ Collectives::Request Collectives::make_request(OpType op, const Tensor& tensor, 
                                    static_cast<std::uint64_t>(tensor.type),
                                    static_cast<std::uint64_t>(detail)};
   Request request;
-  request.call = {number, hash_text(tensor.name, hash_numbers(numbers)), op};
+  request.call = {number, hash_text(tensor.name, hash_numbers(numbers)), op, tensor.name};
   request.options.signature = static_cast<std::uint32_t>(request.call.signature);
   request.options.wire_dtype = options_.wire;
   return request;

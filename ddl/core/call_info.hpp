@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace ddl {
 
@@ -31,6 +32,7 @@ struct CallId {
   std::uint64_t sequence = 0;
   std::uint64_t signature = 0;
   std::optional<OpType> program = {};  // what the program calls, where parts of it have names of their own
+  std::string_view tensor = {};        // its name, for messages; it outlives the call
 };
 
 // A call in full: "all_reduce #812 of 4096 float32".

@@ -25,14 +25,22 @@ CallRecord record_of(const CallInfo& info) {
               static_cast<std::uint64_t>(info.call.program.value_or(info.op)) << 60};
 }
 
-std::string render_record(const CallRecord& record) {
+std::string render_record(const CallRecord& record, std::string_view tensor) {
   const auto op = static_cast<OpType>(record.what >> 60);
   std::string text(name_of(op));
   if (op == OpType::start) return text;
   text += fmt::format(" #{}", record.sequence);
   if (!has_numbers(op)) return text;
-  return text + fmt::format(" of {} {}", record.what & ((std::uint64_t{1} << 52) - 1),
-                            name_of(static_cast<DataType>(record.what >> 56 & 15U)));
+  text += fmt::format(" of {} {}", record.what & ((std::uint64_t{1} << 52) - 1),
+                      name_of(static_cast<DataType>(record.what >> 56 & 15U)));
+  return tensor.empty() ? text : fmt::format("{} \"{}\"", text, tensor);
+}
+
+std::string describe_difference(const std::string& odd, const std::string& odd_call, const std::string& first,
+                                const std::string& first_call) {
+  return odd_call == first_call ? fmt::format("{} and {} both call {}, but with other tensors or operations",
+                                              odd, first, odd_call)
+                                : fmt::format("{} calls {}, {} calls {}", odd, odd_call, first, first_call);
 }
 
 }  // namespace ddl

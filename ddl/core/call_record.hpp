@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace ddl {
 
@@ -22,7 +23,10 @@ std::string_view name_of(OpType op);
 // Whether the program gives it a tensor, which belongs to its name.
 bool has_numbers(OpType op);
 CallRecord record_of(const CallInfo& info);
-// "all_reduce #812 of 4096 float32"
-std::string render_record(const CallRecord& record);
+// "all_reduce #812 of 4096 float32", with the tensor's name if it is given.
+std::string render_record(const CallRecord& record, std::string_view tensor = {});
+// "rank 1 (h1) calls A, rank 0 (h1) calls B", as the two calls are rendered.
+std::string describe_difference(const std::string& odd, const std::string& odd_call, const std::string& first,
+                                const std::string& first_call);
 
 }  // namespace ddl

@@ -10,7 +10,7 @@ namespace ddl {
 void check_type(const Tensor& tensor) {
   if (tensor.type > DataType::int32)
     throw Error(Fault::usage, fmt::format("unknown type {}", static_cast<int>(tensor.type)), tensor.name,
-                "ddl::tensor(std::span(values)), which knows it");
+                "float32, float64, float16, bfloat16 or int32: ddl::tensor(std::span(values)) knows it");
 }
 
 void check_tensor(const Tensor& tensor) {

@@ -6,11 +6,12 @@
 #include <cstddef>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 namespace ddl {
 
 template <std::size_t size>
-void store_text(char (&place)[size], const std::string& text) {
+void store_text(char (&place)[size], std::string_view text) {
   const std::size_t length = std::min(text.size(), size - 1);
   std::memcpy(place, text.data(), length);
   place[length] = '\0';

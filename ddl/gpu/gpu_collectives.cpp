@@ -239,6 +239,7 @@ CallInfo call_info_of(const GpuCall& call, std::uint64_t number) {
     info.call.signature = hash_text(each.name, hash_numbers(numbers));
     info.count += each.count;
   }
+  if (call.tensors.size() == 1) info.call.tensor = call.tensors.front().name;
   info.detail =
       static_cast<std::uint8_t>(call.op == OpType::broadcast ? call.root : static_cast<int>(call.operation));
   return info;

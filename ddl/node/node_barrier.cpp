@@ -67,6 +67,9 @@ struct NodeBarrier::Shared {
     Flag arrived;
     CallRecord records[2];
   } line;
+  struct alignas(64) Tensors {
+    char names[2][64];  // as the records
+  } tensors;
   struct alignas(64) State {
     std::atomic<std::uint64_t> number;
     Flag ended;
@@ -323,12 +326,10 @@ void NodeBarrier::Impl::compare(const CallRecord& record) const {
     while (odd < ranks.size() && record_at(odd) == record_at(0)) ++odd;
     const std::string odd_name = group.name_of(static_cast<int>(odd));
     const std::string first_name = group.name_of(0);
-    const std::string theirs = render_record(record_at(odd));
-    const std::string first = render_record(record_at(0));
-    fail(Error(Fault::mismatch,
-               theirs == first ? fmt::format("{} and {} both call {}, but with other tensors or operations",
-                                             odd_name, first_name, theirs)
-                               : fmt::format("{} calls {}, {} calls {}", odd_name, theirs, first_name, first),
+    const auto call_of = [&](std::size_t one) {
+      return render_record(record_at(one), text_in(ranks[one]->tensors.names[arrived % 2]));
+    };
+    fail(Error(Fault::mismatch, describe_difference(odd_name, call_of(odd), first_name, call_of(0)),
                fmt::format("{}, {}", odd_name, first_name),
                "all ranks must make the same calls in the same order"));
   }
@@ -388,6 +389,7 @@ void NodeBarrier::rendezvous(const CallInfo& info) {
   Shared::Line& line = impl.mine().line;
   ++impl.arrived;
   line.records[impl.arrived % 2] = record;
+  store_text(impl.mine().tensors.names[impl.arrived % 2], info.call.tensor);
   line.arrived.store(impl.arrived, std::memory_order_seq_cst);
   impl.wait(record);
   impl.compare(record);

@@ -20,8 +20,8 @@ done << END
 allocate away 2 3 s: rank 1 ($host) has not come to allocate #1 within 3 s
 weights away 2 3 s: rank 1 ($host) has not come to allocate #1 within 3 s
 allocate leave 2 0 s: rank 1 ($host) makes no more calls, and this is allocate #1
-allocate sum 3 0 s: rank 1 ($host) calls all_reduce #1 of 1000 float32, rank 0 ($host) calls allocate #1
-sum weights 3 0 s: rank 1 ($host) calls allocate #1, rank 0 ($host) calls all_reduce #1 of 1000 float32
+allocate sum 3 0 s: rank 1 ($host) calls all_reduce #1 of 1000 float32 "conv1", rank 0 ($host) calls allocate #1
+sum weights 3 0 s: rank 1 ($host) calls allocate #1, rank 0 ($host) calls all_reduce #1 of 1000 float32 "conv1"
 again again 3 .*MPI has ended in this process, and starts only once
 END
 expect 0 'allocate is done' ranks 3 "$program" allocate weights

@@ -133,7 +133,9 @@ TEST_CASE("hosts of several ranks: the call is reported as the program made it")
   };
   CHECK_THROWS_AS(run_contexts(packed_hosts(2, 2), {}, work), ddl::Error);
   const std::string says =
-      "rank 1 (h0) calls all_reduce #1 of 101 float32, rank 0 (h0) calls all_reduce #1 of 100 float32";
+      "rank 1 (h0) calls all_reduce #1 of 101 float32 \"conv1\", rank 0 (h0) calls all_reduce #1 of 100 "
+      "float32 "
+      "\"conv1\"";
   CHECK(reported == std::vector<std::string>(2, says));
 }
 
@@ -154,15 +156,15 @@ std::vector<NamedCall> every_call() {
   const Context::Update update = [](std::size_t, std::size_t, const std::byte*) {};
   return {
       {"barrier #1", [](Context& ddl) { ddl.barrier(); }},
-      {"broadcast #1 of 12 float32", [](Context& ddl) { ddl.broadcast(tensor, 0); }},
-      {"all_reduce #1 of 12 float32", [](Context& ddl) { ddl.all_reduce(tensor, Operation::sum); }},
-      {"all_reduce_n #1 of 12 float32",
+      {"broadcast #1 of 12 float32 \"v\"", [](Context& ddl) { ddl.broadcast(tensor, 0); }},
+      {"all_reduce #1 of 12 float32 \"v\"", [](Context& ddl) { ddl.all_reduce(tensor, Operation::sum); }},
+      {"all_reduce_n #1 of 12 float32 \"v\"",
        [](Context& ddl) { ddl.all_reduce_n(std::span(&tensor, 1), Operation::sum); }},
-      {"all_reduce_update #1 of 12 float32",
+      {"all_reduce_update #1 of 12 float32 \"v\"",
        [update](Context& ddl) { ddl.all_reduce_update(tensor, Operation::sum, update); }},
-      {"reduce_scatter #1 of 12 float32",
+      {"reduce_scatter #1 of 12 float32 \"v\"",
        [](Context& ddl) { ddl.reduce_scatter(tensor, part, Operation::sum); }},
-      {"all_gather #1 of 6 float32", [](Context& ddl) { ddl.all_gather(part, tensor); }},
+      {"all_gather #1 of 6 float32 \"w\"", [](Context& ddl) { ddl.all_gather(part, tensor); }},
       {"gather #1", [](Context& ddl) { ddl.gather("mine"); }},
       {"agree #1", [](Context& ddl) { ddl.verify_tensors(std::span(&tensor, 1)); }},
       {"allocate #1", [](Context& ddl) { ddl.allocate<float>(10); }},
@@ -208,7 +210,7 @@ TEST_CASE("a rank that stays away is missed in whatever is called") {
     options.timeout_seconds = 0.2;
     const auto sleeps = [](Context&) { std::this_thread::sleep_for(std::chrono::milliseconds(700)); };
     CHECK(messages_of_two(each.call, sleeps, options)[0] ==
-          "rank 1 (h0) has not come to " + each.name + " within 0.2 s");
+          "rank 1 (h0) has not come to " + each.name.substr(0, each.name.find(" \"")) + " within 0.2 s");
   }
 }
 

@@ -63,6 +63,13 @@ TEST_CASE("ranks that call different things are named by all") {
        "mismatch: rank 2 (h2) calls all_reduce #7 of 64 int32, rank 0 (h2) calls all_reduce #7 of 64 float32 "
        "| "
        "rank 2 (h2), rank 0 (h2)"},
+      {"tensor",
+       [](NodeCollectives& stage, std::byte* data, bool odd) {
+         stage.all_reduce(data, 64, {}, {7, odd ? 1U : 2U, {}, odd ? "bias" : "weight"});
+       },
+       "mismatch: rank 2 (h2) calls all_reduce #7 of 64 float32 \"bias\", rank 0 (h2) calls all_reduce #7 of "
+       "64 "
+       "float32 \"weight\" | rank 2 (h2), rank 0 (h2)"},
       {"verb",
        [](NodeCollectives& stage, std::byte* data, bool odd) {
          odd ? stage.barrier({8, 0}) : stage.broadcast(data, 64, DataType::float32, 0, {8, 0});
