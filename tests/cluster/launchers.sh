@@ -95,8 +95,24 @@ elsewhere() { # LAUNCHER [COMMAND...]
 ! command -v mpirun.mpich > /dev/null || elsewhere mpich
 elsewhere ssh
 
+# A program on one of two hosts only: the cause is reported, and no host is called lost.
+missing() { # LAUNCHER [SALLOC...]
+  on node1 "${@:2}" "$tool" launch --launcher "$1" 1x2x1 node1,node2 -- /tmp/only_on_node1 > "$work/out" 2> "$work/err"
+  same "$1: a missing program: status" 127 $?
+  grep -q "^ddlrun: error: the program '/tmp/only_on_node1' does not exist on node2" "$work/err" ||
+    fail "$1: a missing program: $(cat "$work/err")"
+  ! grep -q "was lost" "$work/err" || fail "$1: a missing program: $(cat "$work/err")"
+  on node1 "$tool" history | sed -n 2p | grep -q "rank 1 on node2: the program or its interpreter does not exist there" ||
+    fail "$1: a missing program: $(on node1 "$tool" history | sed -n 2p)"
+}
+on node1 sh -c 'printf "#!/bin/sh\nexec sleep 20\n" > /tmp/only_on_node1; chmod 755 /tmp/only_on_node1'
+! command -v mpirun > /dev/null || missing openmpi
+! command -v mpirun.mpich > /dev/null || missing mpich
+missing ssh
+
 by_srun() {
   elsewhere srun salloc -Q -N2 -n2
+  missing srun salloc -Q -N2 -n2
   # An allocation that counts CPUs a task: srun must not confine the step to them.
   salloc=(salloc -Q -N4 -n8 -c1)
   judge srun_openmpi on node1 env SRUN_CPUS_PER_TASK=1 "${salloc[@]}" "$tool" launch "${hosts[@]}" --launcher srun \
@@ -112,6 +128,7 @@ by_srun() {
     sh -c '[ $SLURM_PROCID = 6 ] && kill -SEGV $$; exec sleep 60' > "$work/out" 2> "$work/err" || status=$?
   same "srun: a rank's exit status" 139 "$status"
   grep -q "rank 6 on node2 failed first: .*SIGSEGV" "$work/err" || fail "srun: who failed: $(tail -n 3 "$work/err")"
+  ! grep -q mpirun "$work/err" || fail "srun: options of mpirun: $(grep mpirun "$work/err")"
   expect_refusal 3 "node4 is not in the allocation" on node1 salloc -Q -N2 -w 'node[1-2]' "$tool" launch 1x2x1 node1,node4 \
     --launcher srun -- true
 }
