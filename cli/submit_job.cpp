@@ -4,6 +4,7 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "launch/plan/find_program.hpp"
+#include "launch/plan/job_threads.hpp"
 #include "launch/plan/nested_program.hpp"
 #include "schedulers/client/job_dependencies.hpp"
 #include "schedulers/client/job_directory.hpp"
@@ -12,6 +13,8 @@
 #include "schedulers/client/job_submission.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace ddlrun::cli {
 
@@ -31,14 +34,57 @@ void print_left_out(System& system, const schedulers::Scheduler& scheduler) {
                          printable(join(names, " "), 300)));
 }
 
+// Slurm passes this environment on to the job, PBS only what the job names.
+EnvVars environment_of_job(const System& system, const JobSpec& job) {
+  if (!is_pbs_like(job.scheduler)) return system.environment.variables;
+  return {};
+}
+
+// What `launch` sets in the job for the threads of each rank. With another runner the script itself has these
+// variables; with a template of the user's it is not known what the script starts.
+void print_thread_variables(System& system, const JobSpec& job) {
+  if (job.runner != Runner::ddlrun || !job.script_template.empty()) return;
+  launch::LaunchFlags flags;
+  flags.program = job.container ? Command{job.container->runtime} : job.program;
+  if (job.threads > 0) flags.threads = std::to_string(job.threads);
+  flags.affinity = job.affinity;
+  flags.framework.framework = job.framework;
+  for (const std::string& entry : job.environment)
+    if (entry.find('=') != std::string::npos) flags.exports.push_back(entry);
+  const launch::LaunchSpec spec = launch::resolve_launch_spec(system, flags);
+  const auto cores = static_cast<int>(job.cores_per_node), ranks = static_cast<int>(job.ranks_per_node());
+  launch::ExpectedRanks expected;
+  expected.fewest_cores = cores > 0 ? cores / ranks : static_cast<int>(job.threads);
+  expected.most_cores = cores > 0 ? (cores + ranks - 1) / ranks : expected.fewest_cores;
+  expected.threads_per_core = std::max(1u, job.hardware_threads_per_core);
+  std::vector<std::string> words;
+  if (spec.framework.framework == frameworks::Framework::intel_caffe) {
+    words = {"OMP_NUM_THREADS, KMP_AFFINITY and KMP_HW_SUBSET, by the cores of the nodes"};
+  } else {
+    const auto threads = launch::expect_threads(system, spec, expected, environment_of_job(system, job));
+    for (const std::string& variable : threads.variables)
+      words.push_back(quote_shell(printable(variable, 200)));
+    if (expected.fewest_cores == 0)
+      words.emplace_back("and OMP_NUM_THREADS, its number of cores (--cores-per-node N shows it)");
+    if (job.affinity == "auto" && threads.runtime == affinity::OpenMpRuntime::unknown)
+      words.emplace_back("(for any OpenMP; --affinity libomp: KMP_AFFINITY, for Intel's or LLVM's)");
+  }
+  if (!words.empty()) system.err(fmt::format("ddlrun: launch sets for each rank: {}\n", join(words, " ")));
+}
+
 int show_submission(System& system, const JobRequest& wanted, const schedulers::Scheduler& scheduler) {
   const schedulers::JobSpec& job = wanted.parsed.job;
   const PreparedJob prepared = prepare_job(system, wanted, scheduler, find_job_dir(system, job));
   system.out(prepared.script);
-  // Where the log goes; a scheduler does not make directories.
-  system.err("ddlrun: to hand the script in by yourself, make its directory first:\n" +
-             render_shell(Command{"mkdir", "-p", prepared.dir.path}) + "\n");
-  system.err("+ " + render_shell(prepared.submit) + "\n");
+  print_thread_variables(system, job);
+  Command submit = prepared.submit;
+  std::ranges::replace(submit, prepared.dir.script(), std::string("job.sh"));
+  // The log is in that directory, and a scheduler does not make directories.
+  system.err(
+      "ddlrun: dry run, nothing is written; submit makes this directory, saves the script there as job.sh "
+      "and "
+      "runs:\n" +
+      render_shell(Command{"mkdir", "-p", prepared.dir.path}) + "\n" + render_shell(submit) + "\n");
   return 0;
 }
 

@@ -3,6 +3,8 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "launch/plan/find_program.hpp"
+#include "launch/rank/exports.hpp"
 
 #include <fmt/format.h>
 
@@ -83,6 +85,39 @@ ThreadRequest plan_rank_threads(const LaunchSpec& spec, LauncherKind launcher, c
         "with "
         "--affinity off they may use all cores of the rank");
   return request;
+}
+
+ExpectedThreads expect_threads(System& system, const LaunchSpec& spec, const ExpectedRanks& ranks,
+                               const EnvVars& environment) {
+  JobPlan job;
+  for (const int cores : {ranks.fewest_cores, ranks.most_cores}) {
+    PlannedRank rank;
+    rank.cores = cores;
+    rank.pus.resize(static_cast<std::size_t>(cores) * ranks.threads_per_core);
+    job.ranks.push_back(std::move(rank));
+  }
+  const Command program = choose_program(system, spec.program, false).command;
+  ExportRequest request;
+  request.typed = spec.exports;
+  request.fewest_cores = ranks.fewest_cores;
+  request.most_cores = ranks.most_cores;
+  std::vector<std::string> remarks;
+  request.threads = plan_rank_threads(spec, LauncherKind::open_mpi, job, program,
+                                      read_program_libraries(system, program), remarks);
+  const Exports exports = plan_exports(request, environment);
+  ExpectedThreads expected{request.threads->runtime, {}};
+  for (const std::string& name : exports.names) {
+    const std::string_view prefixes[] = {"OMP_", "KMP_", "GOMP_", "MKL_", "TF_NUM_"};
+    if (std::ranges::none_of(prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); }))
+      continue;
+    for (const EnvVars* from : {&exports.set_by_us, &exports.set_by_user, &environment}) {
+      if (const auto found = from->find(name); found != from->end()) {
+        expected.variables.push_back(name + "=" + found->second);
+        break;
+      }
+    }
+  }
+  return expected;
 }
 
 }  // namespace ddlrun::launch

@@ -22,4 +22,18 @@ affinity::ThreadRequest plan_rank_threads(const LaunchSpec& spec, LauncherKind l
                                           const Command& program, const ProgramLibraries& libraries,
                                           std::vector<std::string>& remarks);
 
+// The ranks of a launch on hosts that are not known yet. 0 cores: not known.
+struct ExpectedRanks {
+  int fewest_cores = 0, most_cores = 0;  // of one rank
+  std::uint32_t threads_per_core = 1;
+};
+// The variables of OpenMP, MKL and TensorFlow that such ranks would get.
+struct ExpectedThreads {
+  affinity::OpenMpRuntime runtime = affinity::OpenMpRuntime::unknown;
+  std::vector<std::string> variables;  // NAME=value
+};
+// `environment` is that of the launch.
+ExpectedThreads expect_threads(System& system, const LaunchSpec& spec, const ExpectedRanks& ranks,
+                               const EnvVars& environment);
+
 }  // namespace ddlrun::launch

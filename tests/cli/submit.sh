@@ -10,17 +10,30 @@ cd "$work" || exit 1
 small=(--local --runner none --doctor off --walltime 5m)
 
 # Nothing but the script on stdout, nothing on disk.
-expect 0 '+ sbatch --parsable ' "$DDLRUN" submit --slurm 4x2x1 --walltime 1h --dry-run -- ./train --epochs 3
+expect 0 'sbatch --parsable job.sh' "$DDLRUN" submit --slurm 4x2x1 --walltime 1h --dry-run -- ./train --epochs 3
 bash -n out || fail "bash does not read the script"
 for line in '#SBATCH --nodes=2' '#SBATCH --ntasks-per-node=4' '#SBATCH --time=01:00:00'; do
   grep -qxF -- "$line" out || fail "no '$line'"
 done
-expect 0 '+ qsub ' "$DDLRUN" submit --pbs 4x2x1 --cores-per-node 68 --walltime 1h --dry-run -- ./train
+expect 0 'qsub job.sh' "$DDLRUN" submit --pbs 4x2x1 --cores-per-node 68 --walltime 1h --dry-run -- ./train
 grep -q '^#PBS -l select=2:ncpus=68:mpiprocs=4' out || fail "no select: $(grep '^#PBS' out)"
 if [ -e ddlrun-jobs ] || [ -e state ]; then fail "a dry run wrote something"; fi
 # The directory of the log must exist: submit prints the command that makes it.
 mkdir_line=$(grep '^mkdir -p ' err) || fail "no mkdir to type: $(cat err)"
 case "$(sed -n 's/^#PBS -o //p' out)" in "${mkdir_line#mkdir -p }"/*) ;; *) fail "'$mkdir_line' is not for the log" ;; esac
+# The thread variables that launch sets in the job; with another runner they are lines of the script.
+threads_of() { # VARIABLES [OPTION...]
+  "$DDLRUN" submit --pbs 4x2x1 --walltime 1h --dry-run "${@:2}" -- ./train > out 2> err || fail "submit ${*:2}: $(cat err)"
+  grep -qF "ddlrun: launch sets for each rank: $1" err || fail "no thread variables $1: $(cat err)"
+}
+threads_of 'OMP_NUM_THREADS=17 OMP_PLACES=cores OMP_PROC_BIND=close MKL_NUM_THREADS=17 (' --cores-per-node 68
+threads_of 'OMP_NUM_THREADS=17 KMP_AFFINITY=granularity=fine,compact,1,0 KMP_BLOCKTIME=1' --cores-per-node 68 --affinity libomp
+threads_of 'OMP_NUM_THREADS=17 MKL_NUM_THREADS=17 KMP_AFFINITY=scatter' --cores-per-node 68 --environment KMP_AFFINITY=scatter
+threads_of 'OMP_NUM_THREADS, KMP_AFFINITY and KMP_HW_SUBSET' --cores-per-node 68 --framework intel-caffe
+threads_of 'OMP_NUM_THREADS=17' --cores-per-node 68 --affinity off
+OMP_NUM_THREADS=3 threads_of 'OMP_NUM_THREADS=17' --cores-per-node 68
+expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --runner srun --cores-per-node 68 --walltime 1h --dry-run -- ./train
+grep -qx 'export OMP_NUM_THREADS=17' out && ! grep -q 'launch sets' err || fail "runner srun: $(cat err)"
 # The cores of the nodes, which pbsnodes lists; a person is asked only where they differ.
 mkdir listing
 printf '#!/bin/sh\n[ "$*" = "-a -F json" ] && exec cat "%s/nodes.json"\n' "$work" > listing/pbsnodes
@@ -144,7 +157,7 @@ TEMPLATE
 mkdir conf
 # shellcheck disable=SC2016 # a word, not an expansion
 printf 'name: own\ntemplate: ../mine.sh\ndims: 4x2x1\nwalltime: 1h\nprogram: [./a, "it'"'"'s $(x)"]\n' > conf/job.yaml
-expect 0 '+ sbatch --parsable ' "$DDLRUN" submit --slurm --job conf/job.yaml --dry-run
+expect 0 'sbatch --parsable job.sh' "$DDLRUN" submit --slurm --job conf/job.yaml --dry-run
 sed "s|$work/ddlrun-jobs/own-[0-9-]*|DIRECTORY|g" out > filled
 diff "$golden/scripts/template.sh" filled || fail "the filled template is not as it was"
 expect_refusal 2 'queue (long) would be lost' "$DDLRUN" submit --slurm --job conf/job.yaml --queue long --gpus 4 --dry-run

@@ -55,7 +55,7 @@ scenario_dry_run() {
   small=()
   submit --dry-run 4x2x1 --gpus 4 --cores-per-node 68 --walltime 1h --name dry -- ./train --epochs 3
   ends 0
-  says "+ sbatch "
+  says "sbatch --parsable job.sh"
   [ -z "$(find "$lab_home/ddlrun-jobs" -name 'dry-*')" ] || fail "a dry run wrote a directory"
   on node1 bash -c 'cat > dry.sh' < "$work/out"
   on node1 sbatch --test-only dry.sh 2> "$work/test"
