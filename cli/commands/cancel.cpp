@@ -88,7 +88,7 @@ Subcommand cancel_command() {
   command.examples = cancel_examples;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto ids = std::make_shared<std::vector<std::string>>();
-    app.add_option("ID", *ids, "job ids as printed by ddlrun submit");
+    app.add_option("ID", *ids, "job ids as printed by ddlrun submit, or last");
     return [ids](System& system) { return run_cancel(system, *ids); };
   };
   return command;

@@ -7,6 +7,9 @@
 #include "doctor/diagnose/log_analysis.hpp"
 #include "doctor/diagnose/sanitize.hpp"
 #include "doctor/diagnose/signatures_yaml.hpp"
+#include "launch/history/run_store.hpp"
+#include "launch/monitor/rank_files.hpp"
+#include "schedulers/client/submitted_job.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -115,16 +118,74 @@ std::vector<std::string> input_logs(const System& system, const DiagnoseOptions&
               {"no log given", "", "ddlrun diagnose job.log; or " + std::string(how_to_log)});
 }
 
-int run_on_logs(System& system, const DiagnoseOptions& options) {
+// What is to be diagnosed: logs as named, or what the directory of a run or a job has of them.
+struct DiagnoseInput {
+  std::vector<std::string> logs;
+  RunStatus end;
+  std::string recorded;                 // the diagnosis that launch made at the end of the run
+  std::vector<std::string> last_lines;  // of stderr, where no log was kept
+  std::string directory;
+};
+
+DiagnoseInput read_run_directory(System& system, const std::string& directory, RunStatus end) {
+  const launch::RunRecord run = launch::read_run(system, directory, false);
+  DiagnoseInput input{{}, end, run.diagnosis, run.last_lines, directory};
+  if (run.end && !end.status) {
+    input.end.status = run.end->exit_status;
+    if (end.from == LogSource::unknown && run.launcher == "openmpi") input.end.from = LogSource::mpirun;
+  }
+  for (std::uint32_t rank = 0; rank < run.rank_count; ++rank) {
+    for (const auto stream : {launch::RankStream::out, launch::RankStream::err}) {
+      std::string file = launch::rank_file(directory, rank, stream);
+      if (system.files.exists(file)) input.logs.push_back(std::move(file));
+    }
+  }
+  return input;
+}
+
+DiagnoseInput read_input(System& system, const DiagnoseOptions& options) {
   const RunStatus end = parse_run_status(options);
-  const auto logs = input_logs(system, options);
+  DiagnoseInput input{input_logs(system, options), end, {}, {}, {}};
+  if (input.logs.size() != 1) return input;
+  const std::string& word = input.logs[0];
+  if (system.files.exists(word + "/run.json")) return read_run_directory(system, word, end);
+  if (word == "last" && !system.files.exists(word))
+    return read_run_directory(system, launch::find_run_directory(system, word), end);
+  if (schedulers::JobRef job; system.files.exists(word + "/output.log")) {  // a job's directory
+    job.dir = word;
+    if (!end.status) input.end.status = schedulers::read_exit_status(system, job);
+    input.logs = {word + "/output.log"};
+  }
+  return input;
+}
+
+int print_recorded(System& system, const DiagnoseInput& input) {
+  system.err("ddlrun: as launch found it, in " + input.directory + "/run.json:\n");
+  system.out(coloured_report(system.environment, input.recorded));
+  return 1;
+}
+
+int run_on_logs(System& system, const DiagnoseOptions& options) {
+  const DiagnoseInput input = read_input(system, options);
+  if (!input.recorded.empty() && !options.json && options.signatures.empty() && options.status.empty())
+    return print_recorded(system, input);
+  const RunStatus& end = input.end;
+  const std::vector<std::string>& logs = input.logs;
   diagnose::LogAnalysis analysis(read_signatures(system, options.signatures));
   std::size_t read_count = 0;
   for (const std::string& log : logs) read_count += take_log(system, analysis, log, logs.size() == 1) ? 1 : 0;
-  if (read_count == 0)
+  if (logs.empty()) {
+    analysis.begin_source("stderr");
+    for (const std::string& line : input.last_lines) analysis.take(line + "\n");
+    analysis.end_source();
+  } else if (read_count == 0)
     throw Error(ErrorKind::request, {fmt::format("all {} logs are binary files", logs.size()),
                                      printable(logs[0]), "file " + quote_shell(logs[0])});
   const diagnose::Diagnosis diagnosis = analysis.diagnosis(end);
+  if (logs.empty() && diagnosis.bytes == 0 && !end.status)
+    throw Error(ErrorKind::request,
+                {"the run has not ended, and its output is not in files", printable(input.directory),
+                 "ddlrun launch --tee ...   # keeps each rank's output in the run directory"});
   if (diagnosis.bytes == 0 && !end.status) {
     throw Error(ErrorKind::request,
                 {logs.size() == 1 ? "the log is empty" : fmt::format("all {} logs are empty", logs.size()),
@@ -180,10 +241,15 @@ Subcommand diagnose_command() {
   command.examples = R"(  ddlrun diagnose job.log
   mpirun ... 2>&1 | tee job.log | ddlrun diagnose
   ddlrun diagnose out/1/rank.*/stderr --status 137 --from mpirun
+  ddlrun diagnose last                  # the newest run of ddlrun launch
+  ddlrun diagnose RUNDIR                # the directory of a run or of a job
   ddlrun diagnose --explain B1)";
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<DiagnoseOptions>();
-    app.add_option("LOG", options->logs, "logs of one run; - or no LOG: standard input")->type_name("");
+    app.add_option("LOG", options->logs,
+                   "logs of one run; - or no LOG: standard input; the directory of a run or a job; last: the "
+                   "newest run")
+        ->type_name("");
     app.add_option("--status", options->status, "exit status of the run; 0 means success")
         ->type_name("N")
         ->group("Run");

@@ -21,6 +21,7 @@ using namespace schedulers;
 namespace {
 
 constexpr std::string_view logs_examples = R"(  ddlrun logs 1234      # the log of job 1234 so far
+  ddlrun logs last      # of the newest job
   ddlrun logs -f 1234   # follow the log until the end of the job; the exit status is that of the job)";
 
 struct LogsOptions {
@@ -68,7 +69,7 @@ Subcommand logs_command() {
   command.examples = logs_examples;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<LogsOptions>();
-    app.add_option("ID", options->ids, "the job id as printed by ddlrun submit");
+    app.add_option("ID", options->ids, "the job id as printed by ddlrun submit, or last");
     app.add_flag("-f,--follow", options->follow, "stay until the end of the job");
     return [options](System& system) { return run_logs(system, *options); };
   };

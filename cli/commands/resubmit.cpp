@@ -7,7 +7,6 @@
 #include "cli/job_flags.hpp"
 #include "cli/submit_job.hpp"
 #include "schedulers/client/job_directory.hpp"
-#include "schedulers/client/job_history.hpp"
 #include "schedulers/client/job_query.hpp"
 
 #include <CLI/CLI.hpp>
@@ -32,19 +31,11 @@ struct ResubmitOptions {
   bool detach = false;
 };
 
-JobRef find_submitted_job(System& system, const std::string& id) {
-  if (id != "last") return find_jobs(system, {id}).front();
-  const auto jobs = remembered_jobs(system, 1);
-  if (jobs.empty())
-    throw Error(ErrorKind::request, {"no jobs were submitted with ddlrun yet", "last", "ddlrun submit"});
-  return jobs.front().first;
-}
-
 // The settings that were written beside the job's script, and the template that was kept there.
 int run_resubmit(System& system, ResubmitOptions options) {
   if (options.id.empty())
     throw Error(ErrorKind::usage, {"which job?", "", "ddlrun resubmit ID; ddlrun jobs lists yours"});
-  const JobRef job = find_submitted_job(system, options.id);
+  const JobRef job = find_jobs(system, {options.id}).front();
   const std::string file = job.dir + "/ddlrun.yaml";
   if (!job.submitted_here() || !system.files.exists(file))
     throw Error(ErrorKind::request,

@@ -81,7 +81,7 @@ Subcommand status_command() {
   command.notes = status_notes;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<StatusOptions>();
-    app.add_option("ID", options->ids, "job ids; default: your own recent jobs");
+    app.add_option("ID", options->ids, "job ids, or last; default: your own recent jobs");
     app.add_flag("--json", options->json, "print one JSON document (ddlrun.status/1)");
     return [options](System& system) { return run_status(system, *options); };
   };

@@ -35,7 +35,7 @@ Subcommand wait_command() {
   command.examples = wait_examples;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto ids = std::make_shared<std::vector<std::string>>();
-    app.add_option("ID", *ids, "job ids as printed by ddlrun submit");
+    app.add_option("ID", *ids, "job ids as printed by ddlrun submit, or last");
     return [ids](System& system) { return run_wait(system, *ids); };
   };
   return command;

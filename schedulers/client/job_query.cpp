@@ -72,6 +72,14 @@ std::optional<JobRef> find_by_number(System& system, const std::string& id) {
   return found.front();
 }
 
+JobRef find_newest(System& system) {
+  auto jobs = remembered_jobs(system, 1);
+  if (jobs.empty())
+    throw Error(ErrorKind::request, {"no jobs were submitted with ddlrun yet", "last",
+                                     "ddlrun submit; of a run of ddlrun launch: ddlrun report last"});
+  return std::move(jobs.front().first);
+}
+
 // An array that the scheduler has forgotten as a whole, by what its tasks wrote; `unknown` where none did.
 JobStatus status_of_tasks(System& system, const JobRef& job, const JobStatus& unknown) {
   std::vector<JobStatus> tasks;
@@ -130,6 +138,10 @@ std::vector<JobRef> find_jobs(System& system, const std::vector<std::string>& id
                               std::optional<SchedulerKind> here) {
   std::vector<JobRef> jobs;
   for (const std::string& id : ids) {
+    if (id == "last") {
+      jobs.push_back(find_newest(system));
+      continue;
+    }
     check_id(id);
     auto known = find_remembered(system, id);
     if (!known) known = find_by_number(system, id);

@@ -18,8 +18,9 @@
 
 namespace ddlrun::schedulers {
 
-// The jobs of these ids, in order; jobs that the history lacks are read from this machine's scheduler. A PBS
-// id may lack its server: Error{usage} where several jobs are meant.
+// The jobs of these ids, in order; `last`: the newest of the history. Jobs that the history lacks are read
+// from this machine's scheduler. A PBS id may lack its server: Error{usage} where several jobs are meant,
+// Error{request} for `last` without jobs.
 std::vector<JobRef> find_jobs(System& system, const std::vector<std::string>& ids,
                               std::optional<SchedulerKind> here = {});
 // Schedulers that do not answer, each with its error.
@@ -28,8 +29,8 @@ using UnreachableSchedulers = std::map<SchedulerKind, Error>;
 // Those of the history, newest first, as they stand: one question for the `most_asked` newest that were not
 // over when somebody last asked; the others as last seen.
 std::vector<std::pair<JobRef, JobStatus>> read_recent_jobs(System& system, std::size_t most,
-                                                                       std::size_t most_asked,
-                                                                       UnreachableSchedulers& unreachable);
+                                                           std::size_t most_asked,
+                                                           UnreachableSchedulers& unreachable);
 
 // The job in which this one goes on, remembered from now on; nothing where there is none.
 std::optional<JobRef> read_next_job(System& system, const JobRef& job);
@@ -38,7 +39,7 @@ std::optional<JobRef> read_next_job(System& system, const JobRef& job);
 std::vector<JobStatus> read_job_states(System& system, const std::vector<JobRef>& jobs);
 // The same, but jobs of an unreachable scheduler have the state of their own files, else the last seen.
 std::vector<JobStatus> read_job_states(System& system, const std::vector<JobRef>& jobs,
-                                                   UnreachableSchedulers& unreachable);
+                                       UnreachableSchedulers& unreachable);
 // Prints a warning for each on stderr.
 void warn_of_unreachable(System& system, const UnreachableSchedulers& unreachable);
 

@@ -14,6 +14,15 @@ sleep 1.1 # ids of one second are in no order
 launch bad 1 -- sh -c 'exit 7'
 bad=$(basename "$(directory_of bad)")
 
+# --- diagnose takes a run as report does: what launch found, its last lines as JSON, the files of --tee
+expect 1 'ended with exit status 7' "$DDLRUN" diagnose last
+expect 1 'ended with exit status 7' "$DDLRUN" diagnose "$runs/$bad"
+expect 1 '"status": 7' "$DDLRUN" diagnose last --json
+expect 0 'no trouble' "$DDLRUN" diagnose "$runs/$well"
+launch tee 1 --run-dir "$work/teed" --tee --no-history -- sh -c 'echo "ImportError: gone" >&2; exit 4'
+expect 1 'teed/out/rank-0000.err' "$DDLRUN" diagnose "$work/teed" --json
+expect_refusal 3 'Is a directory' "$DDLRUN" diagnose "$work"
+
 # --- newest first; results; where the other list is
 expect 0 'ddlrun jobs' "$DDLRUN" history
 same "history: rows" "$bad $well" "$(awk 'NR > 1 { printf "%s%s", s, $1; s = " " }' "$work/out")"

@@ -12,6 +12,7 @@ expect_refusal 2 'is not a job ID' "$DDLRUN" status ./x
 expect_refusal 2 'wait for which job' "$DDLRUN" wait
 expect_refusal 2 'cancel which job' "$DDLRUN" cancel
 expect_refusal 2 'logs takes one job' "$DDLRUN" logs
+expect_refusal 3 'no jobs were submitted with ddlrun yet' "$DDLRUN" logs last
 [ ! -e state ] || fail "asking made a history"
 
 begin() { # PROGRAM...: the id in $id
@@ -32,6 +33,8 @@ touch go
 wait "$follower"
 [ $? -eq 6 ] || fail "logs -f does not end with the job's status"
 [ "$(xargs < follow)" = "early late" ] || fail "logs -f reported $(cat follow)"
+expect 0 early "$DDLRUN" logs last
+expect 1 'exit status: 6' "$DDLRUN" diagnose ddlrun-jobs/*/
 expect 6 'exit status 6' "$DDLRUN" wait "$id"
 expect 0 'is over already: failed' "$DDLRUN" cancel "$id"
 
