@@ -4,6 +4,7 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "schedulers/scripts/convert_body.hpp"
+#include "schedulers/scripts/launch_step.hpp"
 #include "schedulers/scripts/lint.hpp"
 
 #include <fmt/format.h>
@@ -235,7 +236,7 @@ Conversion convert_script(const JobScript& given, Dialect to, const templates::S
                  script.file, fmt::format("--to {}", to == Dialect::slurm ? "pbs" : "slurm")});
   Conversion result;
   std::vector<Unsupported>& unsupported = result.unsupported;
-  ResourceRequest request = read_request(script);
+  ResourceRequest request = read_request(with_step_requests(script, unsupported));
   std::vector<std::string> site_directives;
   if (site != nullptr) apply_site(*site, to, request, site_directives, unsupported);
   if (given.has_carriage_returns) unsupported.push_back({1, "CR LF", "line ends of another system: now LF"});

@@ -5,6 +5,7 @@
 #include "base/text/text.hpp"
 #include "schedulers/scripts/convert.hpp"
 #include "schedulers/scripts/convert_body.hpp"
+#include "schedulers/scripts/launch_step.hpp"
 #include "schedulers/scripts/shell_lexer.hpp"
 
 #include <fmt/format.h>
@@ -48,10 +49,14 @@ bool is_submit_directory(std::string_view word) {
 class JobFileWriter {
  public:
   JobFileWriter(const JobScript& script, const templates::SiteProfile* site, const UnwrapLauncher& unwrap)
-      : script_(script), site_(site), unwrap_(unwrap), request_(read_request(script)) {}
+      : script_(script),
+        site_(site),
+        unwrap_(unwrap),
+        request_(read_request(with_step_requests(script, file_.unsupported))) {}
 
   JobFile write() {
-    file_.unsupported = request_.unsupported;
+    file_.unsupported.insert(file_.unsupported.end(), request_.unsupported.begin(),
+                             request_.unsupported.end());
     set("scheduler", script_.dialect == Dialect::slurm ? "slurm" : request_.torque ? "torque" : "pbs");
     if (site_ != nullptr) set("site", site_->name);
     write_body();  // before the shape: its launcher may name the ranks
@@ -88,10 +93,12 @@ class JobFileWriter {
         leave(request_.select_line, fmt::format("{} tasks", request_.total_tasks),
               fmt::format("the number of nodes is not given: {} on each of {}", ranks, nodes), true);
     }
+    if (ranks == 0 && step_.all_tasks() % nodes == 0) ranks = step_.all_tasks() / nodes;
     if (ranks == 0) {
       ranks = 1;
       leave(request_.select_line, "ranks of each node", "not given: 1", true);
     }
+    report_other_ranks(ranks * nodes);
     set("dims", fmt::format("{}x{}", ranks, nodes));
     if (chunk.cores > 0) set("cores_per_node", std::to_string(chunk.cores));
     if (chunk.threads > 0 && threads_ == 0) threads_ = chunk.threads;
@@ -116,6 +123,19 @@ class JobFileWriter {
     set("hosts", request_.hosts.empty() ? join(hosts, ",") : request_.hosts);
     if (!request_.not_hosts.empty())
       leave(0, "without " + request_.not_hosts, "no key: directives: [\"--exclude=...\"]", true);
+  }
+
+  // The launcher's own numbers, where the job has others.
+  void report_other_ranks(std::uint64_t places) {
+    const std::uint64_t ranks = step_.all_tasks();
+    if (ranks > 0 && ranks != places)
+      leave(program_line_, fmt::format("{}: {} ranks", step_.launcher, ranks),
+            fmt::format("the job has {} places: dims has these", places), true);
+    for (const StepExcess& excess : find_step_excess(step_, request_))
+      leave(program_line_, "srun: " + excess.what, "the job lacks " + excess.directive, true);
+    if (!step_.hosts.empty())
+      leave(program_line_, "-H " + step_.hosts,
+            "the ranks are on the hosts that the scheduler assigns; hosts: [NAME, ...] asks for these");
   }
 
   void write_queue() {
@@ -226,6 +246,7 @@ class JobFileWriter {
       if (commands.size() > 1 || depth_ > 0 || !command.keywords.empty())
         leave(line.line, line.text, "only the started program is carried over, not what stands around it",
               true);
+      step_ = read_launch_step(command).value_or(LaunchStep());
       set_program(line, command, words.size() - std::min(words.size(), program->size()));
       leave(line.line, command.base_name(), "ddlrun starts and binds the ranks: its options are left out");
       return true;
@@ -323,10 +344,11 @@ class JobFileWriter {
   const JobScript& script_;
   const templates::SiteProfile* site_;
   const UnwrapLauncher& unwrap_;
-  const ResourceRequest request_;
   JobFile file_;
+  const ResourceRequest request_;
   std::vector<std::string> modules_, setup_, environment_;
   std::uint64_t threads_ = 0;  // by OMP_NUM_THREADS
+  LaunchStep step_;            // of the program
   int program_line_ = 0;
   int depth_ = 0;  // inside if, for, while
 };

@@ -2,6 +2,7 @@
 // The body of a Slurm script under PBS.
 #include "base/text/text.hpp"
 #include "schedulers/scripts/convert_body.hpp"
+#include "schedulers/scripts/launch_step.hpp"
 
 #include <fmt/format.h>
 
@@ -28,56 +29,6 @@ const std::map<std::string, std::string>& pbs_names() {
       {"SLURM_NPROCS", "SLURM_NTASKS"},
   };
   return all;
-}
-
-bool starts_long(const std::string& word, std::string_view name) {
-  return word.starts_with(std::string("--") + std::string(name) + "=");
-}
-
-// An srun line as its parts: its options, and where the program begins.
-struct SrunLine {
-  std::uint64_t tasks = 0, nodes = 0, cpus = 0;
-  std::string tasks_text;  // "$SLURM_NTASKS"
-  bool label = false;
-  bool own_gpus = false;  // each task sees its own
-  std::vector<std::string> unknown;
-  std::size_t program = 0;  // index of its word
-};
-
-SrunLine read_srun(const ShellCommand& command) {
-  SrunLine result;
-  const auto& words = command.words;
-  std::size_t i = 1;
-  for (; i < words.size() && words[i].text.starts_with('-') && words[i].text != "--"; ++i) {
-    const std::string& word = words[i].text;
-    const auto value_of = [&](std::string_view name, char letter) -> std::optional<std::string> {
-      if (starts_long(word, name)) return word.substr(name.size() + 3);
-      const bool takes_next = word == "--" + std::string(name) || (word.size() == 2 && word[1] == letter);
-      if (takes_next && i + 1 < words.size()) return words[++i].text;
-      if (word.size() > 2 && word[0] == '-' && word[1] == letter && letter != 0) return word.substr(2);
-      return std::nullopt;
-    };
-    if (const auto tasks = value_of("ntasks", 'n')) {
-      result.tasks = parse_unsigned(*tasks, 1u << 20).value_or(0);
-      if (result.tasks == 0) result.tasks_text = *tasks;
-    } else if (const auto nodes = value_of("nodes", 'N')) {
-      result.nodes = parse_unsigned(*nodes, 1u << 20).value_or(0);
-    } else if (const auto cpus = value_of("cpus-per-task", 'c')) {
-      result.cpus = parse_unsigned(*cpus, 1u << 20).value_or(0);
-    } else if (value_of("ntasks-per-node", 0) || value_of("cpu-bind", 0) || value_of("mpi", 0) ||
-               value_of("hint", 0) || value_of("distribution", 'm') || value_of("gpu-bind", 0)) {
-    } else if (value_of("gpus-per-task", 0)) {
-      result.own_gpus = true;
-    } else if (word == "-l" || word == "--label") {
-      result.label = true;
-    } else if (word != "-u" && word != "--unbuffered" && word != "--exclusive" && word != "--overlap" &&
-               word != "--exact" && word != "-K" && !word.starts_with("--kill-on-bad-exit")) {
-      result.unknown.push_back(word);
-    }
-  }
-  if (i < words.size() && words[i].text == "--") ++i;
-  result.program = i;
-  return result;
 }
 
 // True where the shell does not wait for the command: it, or the pipe that it begins, ends with '&'.
@@ -120,16 +71,20 @@ std::vector<std::string> find_exported(const JobScript& script, const ScriptLine
   return names;
 }
 
-std::string render_mpirun(const SrunLine& srun, const ResourceRequest& request,
+std::string render_mpirun(const LaunchStep& srun, const ResourceRequest& request,
                           const std::vector<std::string>& exported) {
   const Chunk& chunk = request.chunks.front();
   const std::uint64_t nodes = srun.nodes > 0 ? srun.nodes : node_count(request);
-  const std::uint64_t per_node = srun.tasks > 0 && nodes > 0 ? (srun.tasks + nodes - 1) / nodes
-                                 : srun.nodes > 0            ? 1
-                                                             : chunk.tasks;
-  const std::uint64_t tasks = srun.tasks > 0 ? srun.tasks : srun.nodes > 0 ? srun.nodes : task_count(request);
+  const std::uint64_t per_node = srun.tasks_per_node > 0       ? srun.tasks_per_node
+                                 : srun.tasks > 0 && nodes > 0 ? (srun.tasks + nodes - 1) / nodes
+                                 : srun.nodes > 0              ? 1
+                                                               : chunk.tasks;
+  const std::uint64_t tasks = srun.tasks > 0            ? srun.tasks
+                              : srun.tasks_per_node > 0 ? nodes * srun.tasks_per_node
+                              : srun.nodes > 0          ? srun.nodes
+                                                        : task_count(request);
   const std::uint64_t cores = std::max<std::uint64_t>(
-      1, srun.cpus > 0 ? srun.cpus : chunk.cores / std::max<std::uint64_t>(1, chunk.tasks));
+      1, srun.cpus_per_task > 0 ? srun.cpus_per_task : chunk.cores / std::max<std::uint64_t>(1, chunk.tasks));
   std::string text =
       fmt::format("mpirun -n {} --hostfile \"$PBS_NODEFILE\" --map-by ppr:{}:node:PE={} --bind-to core",
                   tasks, std::max<std::uint64_t>(1, per_node), cores);
@@ -156,10 +111,12 @@ bool has_parallel_steps(const JobScript& script) {
 }
 
 // Settings of the srun line for its ranks that mpirun lacks.
-void report_srun(const SrunLine& srun, int number, BodyChange& change) {
+void report_srun(const LaunchStep& srun, const ResourceRequest& request, int number, BodyChange& change) {
+  for (const StepExcess& excess : find_step_excess(srun, request))
+    change.unsupported.push_back({number, "srun: " + excess.what, "the job lacks " + excess.directive, true});
   for (const std::string& word : srun.unknown)
     change.unsupported.push_back({number, "srun " + word, "an option that mpirun does not have"});
-  if (srun.own_gpus)
+  if (srun.gpus_per_task > 0)
     change.unsupported.push_back(
         {number, "srun --gpus-per-task",
          "each rank saw its own GPUs only; under mpirun it sees all of its node and has "
@@ -172,7 +129,7 @@ void report_srun(const SrunLine& srun, int number, BodyChange& change) {
 
 void change_srun(const ScriptLine& line, const ShellCommand& command, const ResourceRequest& request,
                  const std::vector<std::string>& exported, BodyChange& change) {
-  const SrunLine srun = read_srun(command);
+  const LaunchStep srun = read_launch_step(command).value_or(LaunchStep());
   const int number = place_in(line, command.words.front().at).line;
   if (srun.program >= command.words.size() || request.chunks.empty() || !srun.tasks_text.empty()) {
     change.unsupported.push_back(
@@ -189,7 +146,7 @@ void change_srun(const ScriptLine& line, const ShellCommand& command, const Reso
     change.edits.push_back(
         edit_at(line, word.at - (blank ? 1 : 0), word.end - word.at + (blank ? 1 : 0), ""));
   }
-  report_srun(srun, number, change);
+  report_srun(srun, request, number, change);
 }
 
 void report_slurm_command(const ShellCommand& command, int number, bool list, BodyChange& change) {

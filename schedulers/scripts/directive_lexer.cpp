@@ -201,6 +201,12 @@ const SlurmOption* find_name(std::string_view name) {
   return result;
 }
 
+// "-N" or "--nodes".
+const SlurmOption* find_option(std::string_view option) {
+  if (option.starts_with("--")) return find_name(option.substr(2));
+  return option.size() == 2 && option[0] == '-' ? find_letter(option[1]) : nullptr;
+}
+
 }  // namespace
 
 std::vector<Directive> read_slurm_options(std::string_view line, std::size_t from, int number) {
@@ -264,14 +270,14 @@ std::vector<std::string> cut_variable_list(std::string_view line, const Directiv
 }
 
 std::optional<std::string> slurm_option_name(std::string_view option) {
-  const SlurmOption* found = nullptr;
-  if (option.starts_with("--")) {
-    found = find_name(option.substr(2));
-  } else if (option.size() == 2 && option[0] == '-') {
-    found = find_letter(option[1]);
-  }
+  const SlurmOption* const found = find_option(option);
   if (found == nullptr) return std::nullopt;
   return std::string(found->name);
+}
+
+bool takes_value_slurm(std::string_view option) {
+  const SlurmOption* const found = find_option(option);
+  return found != nullptr && found->takes == Takes::value;
 }
 
 std::vector<std::string> slurm_options_like(std::string_view option) {

@@ -25,6 +25,7 @@ std::optional<std::string> slurm_option_name(std::string_view option);
 // Long names that begin with an ambiguous or unknown abbreviation, and all of them.
 std::vector<std::string> slurm_options_like(std::string_view option);
 const std::vector<std::string>& all_slurm_options();
+bool takes_value_slurm(std::string_view option);  // "-N", "--nodes"
 bool takes_value_pbs(char letter);
 bool is_pbs_option(char letter);     // of OpenPBS's qsub
 bool is_torque_option(char letter);  // of Torque's, and not of OpenPBS's

@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
+#include <set>
 
 namespace ddlrun::job_scripts {
 
@@ -88,6 +90,40 @@ void check_unread(const ScriptView& view, std::vector<Finding>& findings) {
   }
 }
 
+bool wants_value(const ScriptView& view, const Directive& directive) {
+  if (!view.slurm()) return directive.option.size() == 2 && takes_value_pbs(directive.option[1]);
+  return takes_value_slurm(directive.option);
+}
+
+// "#SBATCH --mem=64G": the whole line.
+std::string render_option(const ScriptView& view, const Directive& directive, const std::string& value) {
+  return fmt::format("{} {}{}{}", view.slurm() ? "#SBATCH" : "#PBS", directive.option,
+                     directive.option.starts_with("--") ? "=" : " ", value);
+}
+
+// "= 2" -> "2", "64 GB" -> "64G", "select = 2:ncpus=4" -> "select=2:ncpus=4"; else '_' in the place of a
+// blank.
+std::string value_without_blanks(const ScriptView& view, std::string_view value) {
+  std::string text;
+  constexpr std::string_view joints = "=,:+";
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const bool joined =
+        value[i] == ' ' && (text.empty() || joints.find(text.back()) != joints.npos ||
+                            (i + 1 < value.size() && joints.find(value[i + 1]) != joints.npos));
+    if (!joined && !(text.empty() && value[i] == '=')) text += value[i];
+  }
+  const std::size_t blank = text.find(' ');
+  if (blank == std::string::npos) return text;
+  const std::size_t number = text.find_last_of("=:", blank) + 1;  // 0 where there is none
+  std::string unit = text.substr(blank + 1);
+  for (char& c : unit) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  static const std::set<std::string> units{"K", "KB", "M", "MB", "G", "GB", "T", "TB"};
+  if (units.contains(unit) && parse_unsigned(std::string_view(text).substr(number, blank - number)))
+    return text.substr(0, blank) + (view.slurm() ? unit.substr(0, 1) : unit.substr(0, 1) + "B");
+  std::replace(text.begin(), text.end(), ' ', '_');
+  return text;
+}
+
 // Words in a row that belong to no option are one error: mostly a value with blanks in it.
 void check_stray_words(const ScriptView& view, std::size_t at, std::vector<Finding>& findings) {
   const std::vector<Directive>& all = view.script.directives;
@@ -105,17 +141,16 @@ void check_stray_words(const ScriptView& view, std::size_t at, std::vector<Findi
          view.slurm() ? "sbatch: Invalid directive found in batch script" : "qsub: directive error",
          std::move(hint)});
   };
-  const bool is_value = before != nullptr && !before->value.empty() && !first.value.starts_with('-');
+  const bool is_value = before != nullptr && !first.value.starts_with('-') &&
+                        (!before->value.empty() || wants_value(view, *before));
   if (!is_value) {
     add(fmt::format("\"{}\" belongs to no option", words),
         view.pbs() ? "an option of qsub is one letter behind one hyphen: man qsub" : "man sbatch");
     return;
   }
-  std::string joined = before->value + " " + words;
-  std::string what = fmt::format("the value of {} has blanks in it: {}", before->option, joined);
-  std::replace(joined.begin(), joined.end(), ' ', '_');
-  add(std::move(what),
-      fmt::format("{}{}{}", before->option, before->option.starts_with("--") ? "=" : " ", joined));
+  const std::string joined = before->value + " " + words;
+  add(fmt::format("the value of {} has blanks in it: {}", before->option, joined),
+      render_option(view, *before, value_without_blanks(view, joined)));
 }
 
 void check_words(const ScriptView& view, const Directive& directive, std::vector<Finding>& findings) {
@@ -152,18 +187,9 @@ void check_words(const ScriptView& view, const Directive& directive, std::vector
   }
 }
 
-bool wants_value(const ScriptView& view, const Directive& directive) {
-  if (!view.slurm()) return directive.option.size() == 2 && takes_value_pbs(directive.option[1]);
-  const auto name = slurm_option_name(directive.option);
-  static const std::map<std::string_view, int> with = {
-      {"nodes", 0}, {"ntasks", 0}, {"time", 0},    {"partition", 0}, {"job-name", 0}, {"output", 0},
-      {"error", 0}, {"array", 0},  {"account", 0}, {"mem", 0},       {"gres", 0},     {"cpus-per-task", 0}};
-  return name && with.contains(*name);
-}
-
 void check_value(const ScriptView& view, const Directive& directive, std::vector<Finding>& findings) {
   const Place place = place_of_directive(directive);
-  if (directive.value.empty() && wants_value(view, directive))
+  if (directive.value.empty() && wants_value(view, directive) && !has_split_value(view, directive))
     findings.push_back(
         {"value-missing", Severity::error, place, fmt::format("{} without a value", directive.option),
          fmt::format("{} refuses the script", system_name(view)), directive.option + " VALUE"});

@@ -43,12 +43,23 @@ bool quote_variable(std::string& line, std::size_t at) {
   return true;
 }
 
+// "cd $PBS_O_WORKDIR" at `at` by the line of the hint; what follows the directory stays.
+bool replace_cd(const Finding& finding, std::string& line, std::size_t at) {
+  const std::size_t word = line.find_first_not_of(" \t", line.find_first_of(" \t", at));
+  if (word == std::string::npos) return false;
+  const std::size_t end = std::min(line.find_first_of(" \t;", word), line.size());
+  const bool alone = line.find_first_not_of(" \t", end) == std::string::npos;
+  line.replace(at, end - at, alone ? finding.hint : finding.hint.substr(0, finding.hint.find(" || ")));
+  return true;
+}
+
 bool fix_line(const Finding& finding, std::string& line) {
   const std::size_t at = finding.place.column > 0 ? static_cast<std::size_t>(finding.place.column) - 1 : 0;
   const std::string& id = finding.id;
   if (at > line.size()) return false;
   if (id == "odd-blank" || id == "odd-dash" || id == "odd-quote") return replace_odd_bytes(line, at);
   if (id == "unquoted-path") return quote_variable(line, at);
+  if (id == "cd-to-home") return replace_cd(finding, line, at);
   if (id == "backslash-blank") {
     trim_end(line);
     return true;
@@ -70,7 +81,7 @@ std::vector<Finding> fix_lines(const std::vector<Finding>& findings, std::vector
     if (finding->id == "byte-order-mark") {
       lines.front().erase(0, 3);
     } else if (finding->id == "bash-under-sh") {
-      lines.front() = "#!/bin/bash";
+      lines.front() = finding->hint;
     } else if (finding->id != "crlf" &&
                (number == 0 || number > lines.size() || !fix_line(*finding, lines[number - 1]))) {
       continue;
@@ -84,6 +95,33 @@ std::vector<Finding> fix_lines(const std::vector<Finding>& findings, std::vector
 void enter_submit_directory(const ScriptView& view, std::vector<std::string>& lines) {
   const auto first = static_cast<std::ptrdiff_t>(view.commands.front().line->line) - 1;
   lines.insert(lines.begin() + first, "cd \"$PBS_O_WORKDIR\" || exit 1");
+}
+
+// "place=scatter" of an -l option, with the option where it has nothing else, and the line likewise.
+bool remove_place(const JobScript& script, std::vector<std::string>& lines) {
+  constexpr std::string_view place = "place=scatter";
+  for (const Directive& directive : script.directives) {
+    const auto items = split(directive.value, ',');
+    if (directive.option != "-l" || std::ranges::find(items, place) == items.end()) continue;
+    const auto number = static_cast<std::ptrdiff_t>(directive.line) - 1;
+    std::string& line = lines[static_cast<std::size_t>(number)];
+    const auto option = static_cast<std::size_t>(directive.column) - 1;
+    std::size_t at = line.find(place, option), length = place.size();
+    if (at == std::string::npos) return false;
+    if (items.size() == 1) {
+      const std::size_t from = line[option - 1] == ' ' ? option - 1 : option;
+      length += at - from;
+      at = from;
+    } else {
+      ++length;  // its comma
+      if (line[at - 1] == ',') --at;
+    }
+    line.erase(at, length);
+    trim_end(line);
+    if (line == "#PBS") lines.erase(lines.begin() + number);
+    return true;
+  }
+  return false;
 }
 
 std::string joined_lines(const std::vector<std::string>& lines) {
@@ -105,8 +143,10 @@ FixedScript fix_script(const JobScript& script, const LintContext& context) {
   // What the bytes of a line hid is found only now.
   const JobScript clean = parsed(lines, script);
   for (const Finding& finding : lint_script(clean, context)) {
-    if (finding.id != "no-cd") continue;
-    enter_submit_directory(make_script_view(clean, context), lines);
+    if (finding.id == "no-cd")
+      enter_submit_directory(make_script_view(clean, context), lines);
+    else if (finding.id != "mixed-styles" || finding.hint != place_is_implied || !remove_place(clean, lines))
+      continue;
     result.fixed.push_back(finding);
   }
   result.text = joined_lines(lines);

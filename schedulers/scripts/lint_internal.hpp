@@ -22,7 +22,7 @@ struct PlacedCommand {
 };
 
 // What starts the ranks.
-enum class LaunchTool { none, mpirun, srun, ddlrun, script };
+enum class LaunchTool { none, mpirun, srun, horovodrun, ddlrun, script };
 
 struct ScriptView {
   const JobScript& script;
@@ -54,6 +54,13 @@ Place place_of(const PlacedCommand& command, const ShellWord& word);
 std::vector<const Directive*> directives_of(const ScriptView& view, std::string_view slurm_name,
                                             char pbs_letter);
 
+// Words behind it belong to no option: its value was written with blanks in it, which has a finding of its
+// own.
+bool has_split_value(const ScriptView& view, const Directive& directive);
+
+// The remedy of mixed-styles that `--fix` applies: PBS itself scatters the nodes of -l nodes=.
+constexpr std::string_view place_is_implied = "without -l place=scatter, which -l nodes= means anyway";
+
 // The input of the rules of a theme: the script, and the findings.
 class RuleSet {
  protected:
@@ -70,8 +77,10 @@ class RuleSet {
 std::vector<Finding> lint_text(const ScriptView& view);
 std::vector<Finding> lint_directive_lines(const ScriptView& view);
 std::vector<Finding> lint_request(const ScriptView& view);
+std::vector<Finding> lint_memory(const ScriptView& view);
 std::vector<Finding> lint_shell(const ScriptView& view);
 std::vector<Finding> lint_launch(const ScriptView& view);
+std::vector<Finding> lint_steps(const ScriptView& view);
 std::vector<Finding> lint_affinity(const ScriptView& view);
 std::vector<Finding> lint_site(const ScriptView& view);
 

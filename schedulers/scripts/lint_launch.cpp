@@ -201,11 +201,6 @@ void LaunchRules::check_srun(const PlacedCommand& placed) {
     add("srun-pmi2", Severity::note, placed.place, "srun --mpi=pmi2",
         "Open MPI of most distributions is built without it: OMPI was not built with SLURM's PMI support",
         "srun --mpi=pmix");
-  const auto count = option_value(command, {"-n", "--ntasks"});
-  const auto ranks = count ? parse_unsigned(*count, 1u << 20) : std::nullopt;
-  if (ranks && view_.slurm() && !view_.request.chunks.empty() && *ranks > task_count(view_.request) &&
-      placed.depth == 0)
-    check_ranks(placed, *ranks);
   if (command.background && !has_option(command, {"--exact", "--overlap"}) &&
       !has_option(command, {"--exact="})) {
     const auto steps =

@@ -121,6 +121,7 @@ void RequestRules::check_chunk(const Directive* select, const Chunk& chunk) {
 void RequestRules::check_select() {
   const Directive* select = resource("select");
   if (select == nullptr) return;
+  if (has_split_value(view_, *select)) return;
   check_numbers(select);
   for (const Chunk& chunk : view_.request.chunks) check_chunk(select, chunk);
   const std::uint64_t nodes = node_count(view_.request);
@@ -131,15 +132,29 @@ void RequestRules::check_select() {
         "place defaults to free: PBS may put several chunks on one host", "#PBS -l place=scatter");
 }
 
+// "nodes=2:ppn=4" -> "select=2:ncpus=4:mpiprocs=4", for the plain form.
+std::string select_of_nodes(const ResourceRequest& request) {
+  if (request.chunks.size() != 1) return "select=N:ncpus=C:mpiprocs=R";
+  const Chunk& chunk = request.chunks.front();
+  const std::uint64_t cores = std::max<std::uint64_t>(1, chunk.cores);
+  return fmt::format("select={}:ncpus={}:mpiprocs={}", chunk.nodes, cores,
+                     std::max<std::uint64_t>(1, chunk.tasks));
+}
+
 void RequestRules::check_pbs_styles() {
-  const Directive* select = resource("select") != nullptr ? resource("select") : resource("place");
-  if (select != nullptr) {
+  const bool selects = resource("select") != nullptr;
+  const std::string place = resource_value("place");
+  if (selects || resource("place") != nullptr) {
     for (const char* key : {"nodes", "ncpus", "mem", "mpiprocs", "ompthreads", "ngpus", "nodect", "ppn"}) {
       const Directive* other = resource(key);
       if (other == nullptr) continue;
-      add("mixed-styles", Severity::error, other, fmt::format("-l {} beside -l select or place", key),
+      const bool nodes = !selects && std::string_view(key) == "nodes";
+      add("mixed-styles", Severity::error, other,
+          fmt::format("-l {} beside -l {}", key, selects ? "select" : "place"),
           fmt::format("qsub refuses: cannot be used with select or place ({})", key),
-          "set it within select=...");
+          nodes && place == "scatter" ? std::string(place_is_implied)
+          : nodes ? fmt::format("#PBS -l {} -l place={}", select_of_nodes(view_.request), place)
+                  : "set it within select=...");
     }
   } else if (const Directive* nodes = resource("nodes"); nodes != nullptr && !view_.torque()) {
     add("old-nodes", Severity::note, nodes, "-l nodes= is the old form",
@@ -234,6 +249,14 @@ void RequestRules::check_pbs_life() {
         "an interactive job does not run the script", "leave -I out");
 }
 
+// "#SBATCH --nodes=4" of "--nodes =4"; with 2 where no number is given.
+std::string directive_with_number(const Directive& directive) {
+  const std::string_view text = directive.value;
+  const std::string_view number = text.substr(std::min(text.find_first_not_of('='), text.size()));
+  return fmt::format("#SBATCH {}{}{}", directive.option, directive.option.starts_with("--") ? "=" : " ",
+                     parse_unsigned(number).value_or(0) > 0 ? number : "2");
+}
+
 void RequestRules::check_slurm_shape() {
   const Directive* tasks = find("ntasks");
   const Directive* per_node = find("ntasks-per-node");
@@ -245,10 +268,10 @@ void RequestRules::check_slurm_shape() {
   };
   const std::uint64_t n = number(tasks), p = number(per_node), k = number(nodes);
   for (const Directive* directive : {tasks, per_node, nodes, find("cpus-per-task")})
-    if (directive != nullptr && number(directive) == 0)
+    if (directive != nullptr && number(directive) == 0 && !has_split_value(view_, *directive))
       add("bad-number", Severity::error, directive,
           fmt::format("{} {} is no good number", directive->option, directive->value),
-          "sbatch refuses it, status 255", directive->option + " 2");
+          "sbatch refuses it, status 255", directive_with_number(*directive));
   if (n > 0 && p > 0 && k > 0 && n != p * k)
     add("tasks-mismatch", Severity::warning, tasks,
         fmt::format("--ntasks={} against {} nodes x {} tasks = {}", n, k, p, k * p),
@@ -256,12 +279,6 @@ void RequestRules::check_slurm_shape() {
   if (n > 0 && p == 0 && k > 0 && n % k != 0)
     add("tasks-uneven", Severity::note, tasks, fmt::format("{} tasks on {} nodes do not part evenly", n, k),
         "some nodes get one more", fmt::format("--ntasks-per-node={}", (n + k - 1) / k));
-  const Directive* memory = find("mem");
-  int kinds = (memory != nullptr ? 1 : 0) + (find("mem-per-cpu") != nullptr ? 1 : 0) +
-              (find("mem-per-gpu") != nullptr ? 1 : 0);
-  if (kinds > 1)
-    add("memory-twice", Severity::error, memory != nullptr ? memory : find("mem-per-cpu"),
-        "two of --mem, --mem-per-cpu and --mem-per-gpu", "they exclude each other", "one of them");
 }
 
 void RequestRules::check_slurm_gpus() {

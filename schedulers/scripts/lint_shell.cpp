@@ -22,19 +22,36 @@ bool runs_under_sh(const JobScript& script) {
          first == "#!/usr/bin/env sh" || first == "#!/bin/dash";
 }
 
+// The script's first line for bash, with the options that it has.
+std::string bash_line(std::string_view shebang, bool login) {
+  const std::size_t at = shebang.find(" -");
+  std::string options(at == std::string_view::npos ? "" : trim(shebang.substr(at)));
+  const bool is_login =
+      options == "--login" || (!options.starts_with("--") && options.find('l') != std::string::npos);
+  if (login && !is_login) options += options.empty() ? "-l" : "l";  // the kernel passes one word
+  return options.empty() ? "#!/bin/bash" : "#!/bin/bash " + options;
+}
+
 void check_interpreter(const ScriptView& view, std::vector<Finding>& findings) {
   if (!runs_under_sh(view.script)) return;
   static const std::set<std::string> words = {"source", "module", "ml",    "[[",   "declare",
                                               "pushd",  "popd",   "shopt", "conda"};
-  std::set<std::string> reported;
+  static const std::set<std::string> of_login = {"module", "ml", "conda"};  // functions of a login shell
+  std::vector<std::pair<std::string, Place>> seen;
+  bool login = false;
   for (const PlacedCommand& placed : view.commands) {
     const std::string name = placed.command.name();
-    if (!words.contains(name) || !reported.insert(name).second) continue;
-    findings.push_back({"bash-under-sh", Severity::warning, placed.place,
-                        fmt::format("\"{}\" under {}", name, view.script.shebang),
-                        fmt::format("where /bin/sh is dash: {}: not found", name),
-                        name == "source" ? "#!/bin/bash, or \". FILE\"" : "#!/bin/bash -l"});
+    if (!words.contains(name) ||
+        std::ranges::find(seen, name, &std::pair<std::string, Place>::first) != seen.end())
+      continue;
+    seen.emplace_back(name, placed.place);
+    login = login || of_login.contains(name);
   }
+  const std::string remedy = bash_line(view.script.shebang, login);
+  for (const auto& [name, place] : seen)
+    findings.push_back({"bash-under-sh", Severity::warning, place,
+                        fmt::format("\"{}\" under {}", name, view.script.shebang),
+                        fmt::format("where /bin/sh is dash: {}: not found", name), remedy});
 }
 
 bool is_letter(char c) { return c == '_' || std::isalpha(static_cast<unsigned char>(c)); }
@@ -85,25 +102,58 @@ void check_quotes(const ScriptView& view, std::vector<Finding>& findings) {
   }
 }
 
+// "cd $PBS_O_WORKDIR" under Slurm: without a word, cd enters the home directory. `guarded`: only where it is
+// set.
+bool enters_variable(const PlacedCommand& placed, const std::string& name) {
+  const auto& words = placed.command.words;
+  const bool guarded = placed.depth > 0 || placed.line->text.find("&&") != std::string::npos;
+  return placed.command.name() == "cd" && words.size() == 2 && !guarded &&
+         (words[1].text == "$" + name || words[1].text == "${" + name + "}");
+}
+
+std::string_view counterpart_of(const ScriptView& view, const std::string& name) {
+  if (view.slurm()) return name == "PBS_O_WORKDIR" ? "SLURM_SUBMIT_DIR" : "";
+  return name == "SLURM_SUBMIT_DIR" ? "PBS_O_WORKDIR" : "";
+}
+
+// True where a cd of the script depends on the variable, which is a finding of its own.
+bool check_foreign_cd(const ScriptView& view, const std::string& name, std::vector<Finding>& findings) {
+  const std::string_view own = counterpart_of(view, name);
+  const auto cd = std::ranges::find_if(
+      view.commands, [&](const PlacedCommand& placed) { return enters_variable(placed, name); });
+  if (own.empty() || cd == view.commands.end()) return false;
+  const bool quoted = cd->command.words[1].quoted;
+  if (quoted && view.slurm()) return false;  // cd "" stays, and Slurm starts the job where it was submitted
+  findings.push_back({"cd-to-home", Severity::error, cd->place,
+                      fmt::format("${} is not set under {}: cd {}", name, view.slurm() ? "Slurm" : "PBS",
+                                  quoted ? "does nothing" : "without a directory enters the home directory"),
+                      quoted ? "PBS starts a job in the home directory, and the rest of the script runs there"
+                             : "the rest of the script runs there, and not where the job was submitted",
+                      fmt::format("cd \"${}\" || exit 1", own)});
+  return true;
+}
+
 void check_variables(const ScriptView& view, std::vector<Finding>& findings) {
   if (view.dialect == Dialect::none) return;
   const std::string_view foreign = view.slurm() ? "PBS_" : "SLURM_";
   std::set<std::string> reported;
   for (const ScriptLine& line : view.script.body) {
     for (const VariableUse& use : find_variables(line)) {
-      if (!std::string_view(use.name).starts_with(foreign) || view.script.exports.contains(use.name) ||
-          !reported.insert(use.name).second)
+      if (!std::string_view(use.name).starts_with(foreign) || view.script.exports.contains(use.name))
         continue;
       const std::size_t behind = use.name_at + use.name.size();
       if (use.braces && behind < line.text.size() &&
           (line.text[behind] == ':' || line.text[behind] == '-' || line.text[behind] == '+'))
         continue;
+      if (!reported.insert(use.name).second || check_foreign_cd(view, use.name, findings)) continue;
+      const std::string_view own = counterpart_of(view, use.name);
       findings.push_back(
           {"variable-of-other-scheduler", Severity::warning, place_in(line, use.at),
            fmt::format("${} is not set under {}", use.name, view.slurm() ? "Slurm" : "PBS"),
            "it expands to nothing",
-           view.slurm() ? "SLURM_SUBMIT_DIR, SLURM_JOB_ID, SLURM_ARRAY_TASK_ID are the counterparts"
-                        : "PBS_O_WORKDIR, PBS_JOBID, PBS_ARRAY_INDEX, PBS_NODEFILE are the counterparts"});
+           !own.empty()   ? fmt::format("\"${}\"", own)
+           : view.slurm() ? "SLURM_SUBMIT_DIR, SLURM_JOB_ID, SLURM_ARRAY_TASK_ID are the counterparts"
+                          : "PBS_O_WORKDIR, PBS_JOBID, PBS_ARRAY_INDEX, PBS_NODEFILE are the counterparts"});
     }
   }
 }

@@ -77,6 +77,7 @@ LaunchTool launch_tool_of(const ShellCommand& command) {
       name == "mpiexec.hydra")
     return LaunchTool::mpirun;
   if (name == "srun") return LaunchTool::srun;
+  if (name == "horovodrun") return LaunchTool::horovodrun;
   if (name == "ddlrun") return LaunchTool::ddlrun;
   // What handles the node file as a text, or as a variable, starts nothing.
   static constexpr std::array<std::string_view, 40> handlers{
@@ -139,6 +140,12 @@ std::vector<const Directive*> directives_of(const ScriptView& view, std::string_
     if (same) found.push_back(&directive);
   }
   return found;
+}
+
+bool has_split_value(const ScriptView& view, const Directive& directive) {
+  return std::ranges::any_of(view.script.directives, [&](const Directive& other) {
+    return other.line == directive.line && other.option.empty() && other.column > directive.column;
+  });
 }
 
 }  // namespace ddlrun::job_scripts

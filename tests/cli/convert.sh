@@ -91,6 +91,17 @@ expect 1 'begin 16:00: no key' "$DDLRUN" convert "$work/one.sh" --to ddlrun.yaml
 for line in 'runner: none' 'program: [python, train.py]' '  - "for i in 1 2; do"'; do
   grep -qxF -- "$line" "$work/out" || fail "no line '$line': $(cat "$work/out")"
 done
+# The launcher's own numbers: taken where the directives have none, reported where they differ.
+head='#!/bin/bash\n#SBATCH -N 2 -t 1:00:00\n'
+for row in 'srun -n 8 -c 2 --gres=gpu:4 ./a|4x2|threads: 2' 'horovodrun -np 4 -H a:2,b:2 python t.py|2x2|program: [python, t.py]' \
+  'mpirun -np 6 ./a|3x2|program: [./a]'; do
+  IFS='|' read -r line dims key <<<"$row"
+  printf "$head%s\n" "$line" >"$work/step.sh"
+  expect 0 'the directives do not ask for it: read from this line' "$DDLRUN" convert "$work/step.sh" --to ddlrun.yaml
+  grep -qx "dims: $dims" "$work/out" && grep -qxF "$key" "$work/out" || fail "$line: $(cat "$work/out")"
+done
+printf "$head#SBATCH --ntasks-per-node=4\nsrun -n 2 ./a\n" >"$work/fewer.sh"
+expect 1 'srun: 2 ranks: the job has 8 places' "$DDLRUN" convert "$work/fewer.sh" --to ddlrun.yaml
 printf '#!/bin/bash\n#PBS -l select=2:ncpus=4:mpiprocs=4\nmpirun ./a\n./collect.sh\n' >"$work/after.pbs"
 expect 1 './collect.sh: runs after the program' "$DDLRUN" convert "$work/after.pbs" --to ddlrun.yaml
 expect_refusal 2 '--to must be slurm, pbs or ddlrun.yaml' "$DDLRUN" convert "$work/after.pbs" --to lsf

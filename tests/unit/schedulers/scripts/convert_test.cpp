@@ -71,6 +71,32 @@ TEST_CASE("variables and commands of Slurm") {
   CHECK(holds(converted(slurm_head + "echo $SLURM_NTASKS\n", Dialect::pbs), "\nSLURM_NTASKS=8\n"));
 }
 
+TEST_CASE("what the directives leave to srun is read from its line") {
+  const std::string head = "#!/bin/bash\n#SBATCH -N 2\n";
+  const ConvertRow rows[] = {
+      {"srun --ntasks=8 --ntasks-per-node=4 --cpus-per-task=2 --gres=gpu:4 ./a",
+       "#PBS -l select=2:ncpus=8:mpiprocs=4:ompthreads=2:ngpus=4\n"},
+      {"srun -n8 -c 2 --gpus-per-node=v100:4 ./a", ":mpiprocs=4:ompthreads=2:ngpus=4"},
+      {"srun --ntasks-per-node 4 --gpus 8 ./a", "select=2:ncpus=4:mpiprocs=4:ompthreads=1:ngpus=4\n"},
+      {"srun hostname\nsrun -n 8 ./a", "select=2:ncpus=4:mpiprocs=4"},
+      {"horovodrun -np 4 -H a:2,b:2 python t.py", "select=2:ncpus=2:mpiprocs=2:ompthreads=1\n"},
+      {"srun --mem 4G -n 2 ./a",
+       "\nmpirun -n 2 --hostfile \"$PBS_NODEFILE\" --map-by ppr:1:node:PE=1 --bind-to core ./a\n"},
+      {"srun -n 4 ./a &\nsrun -n 4 ./b &\nwait", "select=2:ncpus=1:mpiprocs=1"},  // beside each other
+  };
+  for (const ConvertRow& row : rows) {
+    CAPTURE(row.before);
+    CHECK(holds(converted(head + row.before + "\n", Dialect::pbs), row.after));
+  }
+  // What they do ask stays, and a step beyond it is reported.
+  const std::string more = converted(slurm_head + "srun -N 4 --gres=gpu:2 ./a\n", Dialect::pbs);
+  CHECK(holds(more, "select=2:ncpus=8:mpiprocs=4:ompthreads=2"));
+  CHECK(holds(more, "srun: 4 nodes, the job has 2: the job lacks --nodes=4"));
+  const std::string gpus =
+      converted(slurm_head + "#SBATCH --gres=gpu:2\nsrun --gres=gpu:4 ./a\n", Dialect::pbs);
+  CHECK(holds(gpus, "srun: 4 GPUs of a node, the job has 2"));
+}
+
 TEST_CASE("what PBS does by itself is done by the script") {
   CHECK(holds(converted(pbs_head + "./a\n", Dialect::slurm), "\ncd \"$HOME\" || exit\n"));
   CHECK_FALSE(holds(converted(pbs_head + "cd $PBS_O_WORKDIR\n./a\n", Dialect::slurm), "$HOME"));

@@ -44,6 +44,41 @@ TEST_CASE("what is beyond doubt is corrected, and nothing else") {
   CHECK(shell.text.starts_with("#!/bin/bash\n"));
 }
 
+TEST_CASE("--fix writes what the finding's remedy says") {
+  struct Row {
+    std::string shebang, command, fixed;
+  };
+  for (const Row& row :
+       {Row{"#!/bin/sh", "source a", "#!/bin/bash"}, Row{"#!/bin/sh", "module load a", "#!/bin/bash -l"},
+        Row{"#!/bin/sh -e", "source a", "#!/bin/bash -e"},
+        Row{"#!/bin/sh -e", "source a\nmodule load a", "#!/bin/bash -el"},
+        Row{"#!/bin/sh -l", "module load a", "#!/bin/bash -l"},
+        Row{"#!/bin/dash --login", "conda activate a", "#!/bin/bash --login"}}) {
+    CAPTURE(row.shebang);
+    const std::string text = row.shebang + "\n#PBS -N t\n#PBS -l walltime=1:00:00\n" + row.command + "\n";
+    for (const Finding& finding : lint_script(parse_job_script(text, "f"), {}))
+      CHECK(finding.hint == row.fixed);
+    const FixedScript fixed = fix(text);
+    CHECK(fixed.text.starts_with(row.fixed + "\n"));
+    CHECK(fixed.remaining.empty());
+  }
+  const std::string nodes = "#PBS -l nodes=2:ppn=1", after = "cd \"$PBS_O_WORKDIR\"\n./a\n";
+  for (const std::string& lines :
+       {std::string("#PBS -l place=scatter\n") + nodes + "\n", nodes + " -l place=scatter\n",
+        nodes + ",place=scatter\n", std::string("#PBS -l place=scatter -l nodes=2:ppn=1\n")}) {
+    CAPTURE(lines);
+    CHECK(fix(head + lines + after).text == head + nodes + "\n" + after);
+  }
+  // Another place means something: a person decides, and the remedy is a whole line.
+  const FixedScript packed = fix(head + nodes + " -l place=pack\n" + after);
+  CHECK(packed.text == head + nodes + " -l place=pack\n" + after);
+  CHECK(packed.remaining.front().hint == "#PBS -l select=2:ncpus=1:mpiprocs=1 -l place=pack");
+  const std::string slurm = "#!/bin/bash\n#SBATCH -J t\n#SBATCH --time=1:00:00\n";
+  CHECK(fix(slurm + "cd $PBS_O_WORKDIR\n").text == slurm + "cd \"$SLURM_SUBMIT_DIR\" || exit 1\n");
+  CHECK(fix(head + "cd ${SLURM_SUBMIT_DIR} || exit; ./a\n").text ==
+        head + "cd \"$PBS_O_WORKDIR\" || exit; ./a\n");
+}
+
 TEST_CASE("what a person must decide is left, with its line in the new script") {
   const FixedScript fixed = fix(head + "export OMP_NUM_THREADS,4\r\n./a\n");
   REQUIRE(fixed.remaining.size() == 1);

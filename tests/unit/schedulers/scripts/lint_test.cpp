@@ -2,6 +2,7 @@
 // Every finding with a script that must have it and one, as near as can be, that must not.
 #include "schedulers/scripts/lint.hpp"
 
+#include "base/text/text.hpp"
 #include "schedulers/scripts/lint_examples.hpp"
 #include "templates/site_profile_yaml.hpp"
 
@@ -98,7 +99,7 @@ TEST_CASE("one mistake is one finding") {
   using Reported = std::vector<std::string>;
   const std::string tail = "#PBS -l walltime=1:00:00\n";
   CHECK(reported("#!/bin/sh\n#PBS -N my long job name\n" + tail) ==
-        Reported{"word-in-directive | -N my_long_job_name"});
+        Reported{"word-in-directive | #PBS -N my_long_job_name"});
   CHECK(reported("#!/bin/sh\n#PBS -N my long job name\n" + tail + "#PBS --mail me\n").size() == 2);
   CHECK(reported("#!/bin/sh\n#PBS -q a # b c\n" + tail) ==
         Reported{"comment-in-directive | put the comment on a line of its own"});
@@ -212,6 +213,30 @@ TEST_CASE("a report of thousands of one kind is short") {
   std::string text = unfold_example("P true\n");
   for (int i = 0; i < 5000; ++i) text += "cd $PBS_O_WORKDIR\n";
   CHECK(lint(text).size() <= 60);
+}
+
+TEST_CASE("the remedy for blanks in a value is the line without them") {
+  struct Row {
+    const char* written;
+    const char* hint;
+  };
+  for (const Row& row :
+       {Row{"S #SBATCH --nodes = 4", "#SBATCH --nodes=4"}, Row{"S #SBATCH --nodes= 4", "#SBATCH --nodes=4"},
+        Row{"S #SBATCH --nodes =4", "#SBATCH --nodes=4"}, Row{"S #SBATCH -n = 4", "#SBATCH -n 4"},
+        Row{"S #SBATCH --ntasks-per-node= 4", "#SBATCH --ntasks-per-node=4"},
+        Row{"S #SBATCH --mem=64 GB", "#SBATCH --mem=64G"}, Row{"S #SBATCH --mem=64 m", "#SBATCH --mem=64M"},
+        Row{"S #SBATCH --mem = 64 GB", "#SBATCH --mem=64G"}, Row{"S #SBATCH -A my lab", "#SBATCH -A my_lab"},
+        Row{"S #SBATCH --gres = gpu:2, nvme", "#SBATCH --gres=gpu:2,nvme"},
+        Row{"P #PBS -l select = 2:ncpus=4", "#PBS -l select=2:ncpus=4"},
+        Row{"P #PBS -l mem=64 GB", "#PBS -l mem=64GB"}, Row{"P #PBS -N a b", "#PBS -N a_b"}}) {
+    CAPTURE(std::string(row.written));
+    const auto findings = lint(std::string(row.written) + "\n");
+    std::vector<std::string> errors;
+    for (const Finding& finding : findings)
+      if (finding.severity == Severity::error) errors.push_back(finding.hint);
+    CHECK(ddlrun::join(errors, " | ") == row.hint);
+    CHECK_FALSE(has(findings, "bare-memory"));
+  }
 }
 
 TEST_SUITE_END();
