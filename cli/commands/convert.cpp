@@ -5,8 +5,8 @@
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "launch/frameworks/nested_launcher.hpp"
+#include "schedulers/client/job_file_check.hpp"
 #include "schedulers/job/job_settings_text.hpp"
-#include "schedulers/job/job_spec.hpp"
 #include "schedulers/scripts/convert_to_job_file.hpp"
 #include "schedulers/scripts/lint.hpp"
 
@@ -67,32 +67,44 @@ std::string render_errors_left(const ConvertOptions& options, const std::string&
                      errors, errors == 1 ? "" : "s", at, lines);
 }
 
+// Without what `submit` would reject; each removed setting is added to the report.
+void check_job_file(System& system, const std::string& script, job_scripts::JobFile& file) {
+  try {
+    for (const auto& removed : schedulers::remove_rejected(system, file.settings))
+      file.unsupported.push_back(
+          {0, removed.key + ": " + removed.value,
+           fmt::format("left out: {}; try: {}", removed.error.what, removed.error.hint), true});
+  } catch (const Error& error) {
+    const Message& message = error.message();
+    throw Error(error.kind(), {"no job file from this script: " + message.what, script, message.hint});
+  }
+}
+
 std::optional<Command> unwrap_launcher(const Command& command) {
   const auto nested = frameworks::find_nested_launcher(command);
   return nested ? std::optional(nested->program) : std::nullopt;
 }
 
-// The mistakes that `submit` would report in the new file.
-std::vector<Message> find_job_errors(const System& system, schedulers::JobSettings settings) {
-  settings.try_emplace("workdir", schedulers::flag_setting("workdir", system.environment.workdir, ""));
-  return schedulers::read_job(settings).errors;
+// A profile in a file is named by its whole path, so that `submit` finds it from anywhere.
+std::string site_in_job_file(const System& system, const std::string& word) {
+  const bool is_file = word.find('/') != std::string::npos || word.ends_with(".yaml");
+  return is_file ? system.environment.absolute(word) : word;
 }
 
 int convert_to_job_file(System& system, const ConvertOptions& options, const job_scripts::JobScript& script,
                         const templates::SiteProfile* site) {
-  const job_scripts::JobFile file = job_scripts::convert_to_job_file(script, site, unwrap_launcher);
+  job_scripts::JobFile file = job_scripts::convert_to_job_file(script, site, unwrap_launcher);
+  if (site != nullptr)
+    file.settings["site"] = schedulers::flag_setting("site", site_in_job_file(system, options.site), "site");
+  check_job_file(system, options.file, file);
   std::string text = fmt::format("# From {} by ddlrun convert; to check: ddlrun submit --dry-run\n",
                                  printable(base_name(options.file), 100));
   for (const auto& item : file.unsupported)
     text += fmt::format("#   {}{}: {}\n", item.line > 0 ? fmt::format("line {}: ", item.line) : "",
                         printable(item.text, 200), printable(item.why, 300));
   system.out(text + schedulers::render_job_lines(file.settings));
+  const bool wrong = std::ranges::any_of(file.unsupported, [](const auto& item) { return item.wrong; });
   std::string report = render_list(options.file, file.unsupported);
-  const std::vector<Message> errors = find_job_errors(system, file.settings);
-  for (const Message& error : errors)
-    report += fmt::format("ddlrun: in the new file: {}; try: {}\n", error.what, error.hint);
-  const bool wrong =
-      !errors.empty() || std::ranges::any_of(file.unsupported, [](const auto& item) { return item.wrong; });
   if (wrong) report += "ddlrun: edit the new file before you submit it (status 1)\n";
   system.err(report);
   return wrong ? 1 : 0;

@@ -317,6 +317,19 @@ JobRequest load_job_request(System& system, const JobOptions& options) {
   return wanted;
 }
 
+std::vector<Message> check_settings(System& system, const JobSettings& settings) {
+  std::vector<Message> errors;
+  const templates::SiteProfile site = find_site(system, settings);
+  JobSettings all = lay_over_shape(settings, settings_of_site(site, errors));
+  add_own(system.environment, all);
+  find_template(system.environment, site, all);
+  const ParsedJob parsed = read_job(all);
+  const auto breaches = check_against_site(parsed.job, site, all);
+  errors.insert(errors.end(), parsed.errors.begin(), parsed.errors.end());
+  errors.insert(errors.end(), breaches.begin(), breaches.end());
+  return errors;
+}
+
 int print_errors(System& system, const JobRequest& wanted) {
   for (const Message& message : wanted.parsed.errors) system.err(render_error("ddlrun", message));
   return exit_code(wanted.errors_kind);

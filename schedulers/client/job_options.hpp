@@ -32,6 +32,9 @@ std::string flag_of_key(std::string_view key);
 // exclude each other, Error{request} for a file that cannot be read.
 JobRequest load_job_request(System& system, const JobOptions& options);
 
+// The errors that `submit` would report for a job file with these settings, on any machine.
+std::vector<Message> check_settings(System& system, const JobSettings& settings);
+
 // All errors as messages; the exit status for them.
 int print_errors(System& system, const JobRequest& wanted);
 

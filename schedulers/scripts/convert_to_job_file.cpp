@@ -57,13 +57,15 @@ class JobFileWriter {
   JobFile write() {
     file_.unsupported.insert(file_.unsupported.end(), request_.unsupported.begin(),
                              request_.unsupported.end());
-    set("scheduler", script_.dialect == Dialect::slurm ? "slurm" : request_.torque ? "torque" : "pbs");
+    const std::string own = script_.dialect == Dialect::slurm ? "slurm" : request_.torque ? "torque" : "pbs";
+    set("scheduler", site_ == nullptr || site_->scheduler.empty() ? own : site_->scheduler);
     if (site_ != nullptr) set("site", site_->name);
     write_body();  // before the shape: its launcher may name the ranks
     write_shape();
     write_queue();
     write_life();
     write_exports();
+    report_foreign_variables();
     std::ranges::stable_sort(file_.unsupported, {},
                              [](const Unsupported& item) { return item.line == 0 ? INT32_MAX : item.line; });
     return std::move(file_);
@@ -71,13 +73,26 @@ class JobFileWriter {
 
  private:
   void set(const std::string& key, const std::string& text) {
-    if (!text.empty()) file_.settings[key] = flag_setting("", text, script_.file);
+    if (!text.empty()) file_.settings[key] = flag_setting("", text, key);
   }
   void set_list(const std::string& key, const std::vector<std::string>& words) {
-    if (!words.empty()) file_.settings[key] = list_setting(words, script_.file);
+    if (!words.empty()) file_.settings[key] = list_setting(words, key);
   }
   void leave(int line, std::string text, std::string why, bool wrong = false) {
     file_.unsupported.push_back({line, std::move(text), std::move(why), wrong});
+  }
+
+  // Where the site has another scheduler than the script: its variables are not set there.
+  void report_foreign_variables() {
+    const bool slurm = script_.dialect == Dialect::slurm;
+    const std::string to = site_ == nullptr ? "" : site_->scheduler;
+    if (to.empty() || slurm == (to == "slurm")) return;
+    for (const ScriptLine& line : script_.body) {
+      const bool kept = line.line == program_line_ || std::ranges::find(setup_, line.text) != setup_.end();
+      for (const VariableUse& use : find_variables(line))
+        if (kept && use.name.starts_with(slurm ? "SLURM_" : "PBS_"))
+          leave(line.line, "$" + use.name, "not set under the scheduler of the site: " + to, true);
+    }
   }
 
   void write_shape() {
@@ -156,7 +171,11 @@ class JobFileWriter {
   }
 
   void write_life() {
-    set("output", request_.output);
+    std::string output = request_.output;
+    for (std::size_t at = 0; !request_.name.empty() && (at = output.find("%x", at)) != std::string::npos;
+         at += request_.name.size())
+      output.replace(at, 2, request_.name);
+    set("output", output);
     if (!request_.error.empty() && request_.error != request_.output)
       leave(0, "a file for stderr", "both streams go to the output");
     set("mail", request_.mail_user);
@@ -194,7 +213,7 @@ class JobFileWriter {
     for (const auto& [name, value] : request_.assigned) environment_.push_back(name + "=" + value);
     set_list("environment", environment_);
     set_list("modules", modules_);
-    set_list("setup", setup_);
+    if (!runs_all_) set_list("setup", setup_);
   }
 
   // Lines before the program are setup, but for those that a key expresses; what follows it is reported.
@@ -213,10 +232,15 @@ class JobFileWriter {
     // No launcher: the last line is the program, started once.
     const ScriptLine& last = script_.body.back();
     const auto commands = parse_commands(last);
-    if (commands.size() != 1 || commands[0].words.empty() || setup_.back() != last.text) return;
-    setup_.pop_back();
-    set_program(last, commands[0], 0);
     set("runner", "none");
+    if (commands.size() == 1 && depth_ == 0 && !commands[0].words.empty() && setup_.back() == last.text) {
+      setup_.pop_back();
+      set_program(last, commands[0], 0);
+      return;
+    }
+    set_list("program", {"bash", "-c", join(setup_, "\n")});
+    runs_all_ = true;
+    leave(last.line, last.text, "no command is the program: a shell runs them all, once on the first host");
   }
   // What only prints is no loss of the job.
   void report_tail(const ScriptLine& line, const std::vector<ShellCommand>& commands) {
@@ -350,7 +374,8 @@ class JobFileWriter {
   std::uint64_t threads_ = 0;  // by OMP_NUM_THREADS
   LaunchStep step_;            // of the program
   int program_line_ = 0;
-  int depth_ = 0;  // inside if, for, while
+  bool runs_all_ = false;  // the setup lines are the program
+  int depth_ = 0;          // inside if, for, while
 };
 
 }  // namespace

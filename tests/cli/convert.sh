@@ -96,13 +96,39 @@ head='#!/bin/bash\n#SBATCH -N 2 -t 1:00:00\n'
 for row in 'srun -n 8 -c 2 --gres=gpu:4 ./a|4x2|threads: 2' 'horovodrun -np 4 -H a:2,b:2 python t.py|2x2|program: [python, t.py]' \
   'mpirun -np 6 ./a|3x2|program: [./a]'; do
   IFS='|' read -r line dims key <<<"$row"
-  printf "$head%s\n" "$line" >"$work/step.sh"
+  printf '%b%s\n' "$head" "$line" >"$work/step.sh"
   expect 0 'the directives do not ask for it: read from this line' "$DDLRUN" convert "$work/step.sh" --to ddlrun.yaml
   grep -qx "dims: $dims" "$work/out" && grep -qxF "$key" "$work/out" || fail "$line: $(cat "$work/out")"
 done
-printf "$head#SBATCH --ntasks-per-node=4\nsrun -n 2 ./a\n" >"$work/fewer.sh"
+printf '%b#SBATCH --ntasks-per-node=4\nsrun -n 2 ./a\n' "$head" >"$work/fewer.sh"
 expect 1 'srun: 2 ranks: the job has 8 places' "$DDLRUN" convert "$work/fewer.sh" --to ddlrun.yaml
 printf '#!/bin/bash\n#PBS -l select=2:ncpus=4:mpiprocs=4\nmpirun ./a\n./collect.sh\n' >"$work/after.pbs"
 expect 1 './collect.sh: runs after the program' "$DDLRUN" convert "$work/after.pbs" --to ddlrun.yaml
+# submit accepts each file that convert writes, for each site, from another directory; else nothing is written.
+mkdir -p "$work/sites"
+printf 'scheduler: pbs\nrequired: [queue, account]\nwalltime_most: 30m\n' >"$work/sites/strict.yaml"
+printf 'scheduler: slurm\nqueue_walltimes: {gpu: 2h}\n' >"$work/sites/open.yaml"
+printf '#!/bin/bash\n#SBATCH -N 1 -n 2 -t 90:00:00 -p gpu -q long -o %%x.$HOME.out\nfor i in 1 2; do\n  ./a "$SLURM_JOB_ID"\ndone\n' >"$work/odd.sh"
+written=0
+for script in "$golden"/*.pbs "$golden"/*.slurm "$golden"/*.pbs.txt "$golden"/*.slurm.txt "$work"/*.sh "$work"/*.pbs; do
+  grep -qE '^#(PBS|SBATCH) ' "$script" || continue
+  for site in '' sites/strict.yaml sites/open.yaml generic-slurm generic-pbs generic-torque gpu-servers kisti-neuron kisti-nurion; do
+    status=0
+    (cd "$work" && "$DDLRUN" convert "$script" --to ddlrun.yaml ${site:+--site "$site"}) >"$work/new" 2>"$work/err" || status=$?
+    if [ "$status" -gt 1 ]; then
+      [ ! -s "$work/new" ] || fail "$script, site '$site': status $status and a file"
+      continue
+    fi
+    written=$((written + 1))
+    (cd / && "$DDLRUN" submit --job "$work/new" --dry-run) >"$work/script" 2>"$work/err" || fail "$script, site '$site': submit rejects it: $(cat "$work/err")"
+  done
+done
+[ "$written" -ge 100 ] || fail "only $written job files"
+(cd "$work" && expect 1 'site: '"$work"'/sites/strict.yaml: left out: strict requires queue for every job; strict requires account' \
+  "$DDLRUN" convert step.sh --to ddlrun.yaml --site sites/strict.yaml)
+expect 1 "qos: long: left out: qos is Slurm's" "$DDLRUN" convert "$work/odd.sh" --to ddlrun.yaml --site generic-pbs
+grep -qF '$SLURM_JOB_ID: not set under the scheduler of the site: pbs' "$work/err" || fail "no word of its variables: $(cat "$work/err")"
+printf '#!/bin/bash\n#SBATCH -N 1\n' >"$work/empty.sh"
+expect_refusal 3 'no job file from this script: there is no program' "$DDLRUN" convert "$work/empty.sh" --to ddlrun.yaml
 expect_refusal 2 '--to must be slurm, pbs or ddlrun.yaml' "$DDLRUN" convert "$work/after.pbs" --to lsf
 finish
