@@ -82,8 +82,23 @@ constexpr std::pair<Phrase, Phrase> kComments[] = {
 
 constexpr Phrase kTryAgain = "qstat -B; try again in some minutes, jobs that run go on meanwhile";
 
+constexpr Phrase kWrapper = "--slurm on a login node of Slurm, --pbs on one of PBS: command -v qsub sbatch";
+
 // By words first, as one exit status has several; then by exit status (the number of the error, modulo 256).
 constexpr KnownError kPbsRefusals[] = {
+    // qsub of Debian's slurm-wlm-torque, which calls sbatch.
+    {0, "Could not establish a configuration source",
+     "no server answers: qsub is Slurm's wrapper here, and this host has no Slurm configuration", kWrapper,
+     true},
+    {0, "Unable to contact slurm controller", "no server answers: qsub is Slurm's wrapper here", kWrapper,
+     true},
+    {0, "pbsconf error", "this host has no PBS configuration, so no server is known",
+     "a login node of the cluster; /etc/pbs.conf names the server", true},
+    {0, "trqauthd", "Torque's trqauthd, which proves who you are to the server, does not answer",
+     "a login node of the cluster; trqauthd must run on this host", true},
+    {0, "Cannot connect to default server", "the PBS server does not answer", kTryAgain, true},
+    {0, "Unknown Host", "the name of the PBS server does not resolve on this host",
+     "a login node of the cluster; qstat -B SERVER, or PBS_SERVER of /etc/pbs.conf", true},
     {0, "cannot connect to server", "the PBS server does not answer", kTryAgain, true},
     {0, "Connection refused", "the PBS server does not answer", kTryAgain, true},
     {0, "pbs_iff", "this host cannot prove to PBS who you are",
@@ -149,7 +164,6 @@ constexpr KnownError kPbsRefusals[] = {
     {5, "", "two styles of asking for hosts are mixed", "ddlrun lint-script FILE"},
     {6, "", "two styles of asking for hosts are mixed", "ddlrun lint-script FILE"},
     {2, "", "an option of the script is malformed", "ddlrun lint-script FILE"},
-    {1, "", "the script itself is not as qsub wants it", "ddlrun lint-script FILE"},
 };
 
 }  // namespace

@@ -290,6 +290,21 @@ TEST_CASE("refusals of qsub, by the words and exit statuses that OpenPBS gave") 
       {recorded("pbs/18_qsub_badqueue.out"), ErrorKind::scheduler, "no such queue"},
       {recorded("pbs/19_qsub_walltime.out"), ErrorKind::scheduler, "above what the queue allows"},
       {recorded("pbs/24_server_down_qsub.out"), ErrorKind::unreachable, "does not answer"},
+      {answered("", 1,
+                "perl: error: resolve_ctls_from_dns_srv: res_nsearch error: Unknown host\n"
+                "perl: fatal: Could not establish a configuration source\n"),
+       ErrorKind::unreachable, "no server answers: qsub is Slurm's wrapper here"},
+      {answered("", 1,
+                "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect "
+                "failure)\n"),
+       ErrorKind::unreachable, "no server answers"},
+      {answered("", 1,
+                "pbsconf error: pbs conf variables not found: PBS_HOME PBS_EXEC PBS_SERVER\n"
+                "qsub: cannot connect to server (null) (errno=15010)\n"),
+       ErrorKind::unreachable, "no PBS configuration"},
+      {answered("", 1, "Unknown Host.\nqsub: cannot connect to server pbs01 (errno=15008)\n"),
+       ErrorKind::unreachable, "the name of the PBS server does not resolve"},
+      {said(1, "something new"), ErrorKind::scheduler, "qsub refused"},
       {said(1, "directive error: -Z foo"), ErrorKind::scheduler, "#PBS line"},
       {said(1, "script contains cr, lf"), ErrorKind::scheduler, "Windows line ends"},
       {said(2, "illegal -N value"), ErrorKind::scheduler, "job's name"},
