@@ -18,6 +18,7 @@ class SlurmWriter final : public RequestWriter {
  private:
   void write_names() override;
   void write_shape() override;
+  void write_cores(std::uint64_t cores, std::uint64_t tasks);
   void write_chunk(const Chunk& chunk);
   void write_unlike_chunks();
   void write_packed_chunks();
@@ -75,6 +76,26 @@ void SlurmWriter::write_memory(std::uint64_t bytes) {
   }
 }
 
+// Each task has the same number of cores. Where they do not part evenly, --mincpus beside it does not reserve
+// the rest: Slurm 22.05 allocates 6 of --mincpus=7 with 2 tasks of 3, and 24.11 refuses the job. So the
+// number is rounded up, but for whole nodes, which have all their cores anyway.
+void SlurmWriter::write_cores(std::uint64_t cores, std::uint64_t tasks) {
+  const std::uint64_t least = std::max<std::uint64_t>(1, cores / tasks);
+  const bool even = cores <= tasks || cores % tasks == 0;
+  const std::uint64_t each = even || request_.exclusive ? least : least + 1;
+  put_number("--cpus-per-task", each);
+  if (even) return;
+  std::string text = fmt::format("ncpus={}:mpiprocs={}", cores, tasks);
+  leave(std::move(text),
+        request_.exclusive
+            ? fmt::format("{} cores do not part evenly among {} ranks: each gets {}, the rest stays idle",
+                          cores, tasks, each)
+            : fmt::format(
+                  "{} cores do not part evenly among {} ranks: each gets {}, {} in all; where a node has "
+                  "fewer, --cpus-per-task={} takes {}",
+                  cores, tasks, each, each * tasks, least, least * tasks));
+}
+
 void SlurmWriter::write_chunk(const Chunk& chunk) {
   const std::uint64_t tasks = std::max<std::uint64_t>(1, chunk.tasks);
   const bool packed = request_.spread == Spread::pack;
@@ -82,13 +103,7 @@ void SlurmWriter::write_chunk(const Chunk& chunk) {
   const std::uint64_t cores = packed ? chunk.cores * chunk.nodes : chunk.cores;
   put_number("--nodes", packed ? 1 : chunk.nodes);
   put_number("--ntasks-per-node", per_node);
-  if (cores > 0) put_number("--cpus-per-task", std::max<std::uint64_t>(1, cores / per_node));
-  if (cores > per_node && cores % per_node != 0) {
-    put_number("--mincpus", cores);
-    leave(fmt::format("ncpus={}:mpiprocs={}", chunk.cores, tasks),
-          fmt::format("{} cores do not part evenly among {} ranks: each gets {}, the rest stays idle", cores,
-                      per_node, cores / per_node));
-  }
+  if (cores > 0) write_cores(cores, per_node);
   if (chunk.gpus > 0) {
     const std::string type = chunk.gpu_type.empty() ? "" : chunk.gpu_type + ":";
     put("--gpus-per-node", fmt::format("{}{}", type, packed ? chunk.gpus * chunk.nodes : chunk.gpus));

@@ -121,4 +121,7 @@ done <<'EOF'
 -d /tmp
 EOF
 same "shapes asked" 15 "$number"
+# 7 cores for 2 ranks: never fewer.
+on node1 sbatch --test-only -D /home/ddl/jobs /home/ddl/jobs/shape5.sh > "$work/tested" 2>&1
+grep -q 'using 8 processors' "$work/tested" || fail "shape5: $(cat "$work/tested")"
 finish
