@@ -145,12 +145,10 @@ std::optional<LaunchStep> read_launch_step(const ShellCommand& command) {
 std::vector<StepExcess> find_step_excess(const LaunchStep& step, const ResourceRequest& request) {
   std::vector<StepExcess> found;
   if (step.launcher != "srun" || request.chunks.empty()) return found;
-  std::uint64_t nodes = node_count(request), cores = 0, most_cores = 0, gpus = 0, most_gpus = 0;
+  std::uint64_t nodes = node_count(request), cores = 0, gpus = 0, most_gpus = 0;
   for (const Chunk& chunk : request.chunks) {
-    const std::uint64_t own = std::max({std::uint64_t{1}, chunk.cores, chunk.tasks});
-    cores += chunk.nodes * own;
+    cores += chunk.nodes * std::max({std::uint64_t{1}, chunk.cores, chunk.tasks});
     gpus += chunk.nodes * chunk.gpus;
-    most_cores = std::max(most_cores, own);
     most_gpus = std::max(most_gpus, chunk.gpus);
   }
   if (request.total_gpus > 0) gpus = most_gpus = request.total_gpus;  // on any of its nodes
@@ -161,17 +159,19 @@ std::vector<StepExcess> find_step_excess(const LaunchStep& step, const ResourceR
   };
   add(step.nodes, nodes, "nodes", "--nodes");
   if (request.exclusive) return found;  // all cores and GPUs of its nodes, how many is not known
-  const std::uint64_t per_task = std::max<std::uint64_t>(1, step.cpus_per_task);
+  // Slurm 24.11 gives a step without -c the job's; 22.05 gives it one.
+  const std::uint64_t own = task_count(request) > 0 ? cores / task_count(request) : 1;
+  const std::uint64_t per_task =
+      std::max<std::uint64_t>(1, step.cpus_per_task > 0 ? step.cpus_per_task : own);
   const std::uint64_t tasks = step.all_tasks() > 0 ? step.all_tasks() : task_count(request);
-  if (!step.overcommits) {
-    const bool wide = step.cpus_per_task > 1;
-    if (wide)
-      add(tasks * per_task, cores, "cores (tasks x cpus-per-task)", "--cpus-per-task");
+  if (!step.overcommits && tasks * per_task > cores) {
+    if (per_task == 1)
+      add(tasks, cores, "tasks", "--ntasks");
     else
-      add(step.all_tasks(), cores, "tasks", "--ntasks");
-    if (found.empty())
-      add(step.tasks_per_node * per_task, most_cores, "cores of a node", "--ntasks-per-node");
-    if (wide && !found.empty()) found.back().directive = fmt::format("--cpus-per-task={}", per_task);
+      found.push_back(
+          {fmt::format("{} tasks with {} cores each, the job has {} cores", tasks, per_task, cores),
+           step.cpus_per_task > own ? fmt::format("--cpus-per-task={}", per_task)
+                                    : fmt::format("--ntasks={}", tasks)});
   }
   add(step.gpus_per_node, most_gpus, "GPUs of a node", "--gpus-per-node");
   add(std::max(step.gpus, step.gpus_per_task * tasks), gpus, "GPUs", "--gpus");
