@@ -23,7 +23,7 @@ constexpr int other_build_status = 9;  // `ddlrun agent --id` of another build
 std::string ready_line(std::string_view build_id);
 
 // sh: runs $0 as the agent of build $1, or takes the files behind $2 (the loader there): name, size, ...
-std::string_view agent_script();
+std::string agent_script();
 
 // What an agent found.
 struct ProbeResponse {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
+#include "base/os/self_executable.hpp"
 #include "doctor/remote/agent_protocol.hpp"
 
 namespace ddlrun::doctor {
 
 std::string ready_line(std::string_view build_id) { return "ddlrun-agent ready " + std::string(build_id); }
 
-std::string_view agent_script() {
+std::string agent_script() {
   // Statuses 2, 9, 126, 127: an older ddlrun, another build, or none that runs.
-  return R"(agent=$0 id=$1 loader=$2; shift 2
-if [ -x "$agent" ]; then
+  return std::string(trusted_function) + R"(
+agent=$0 id=$1 loader=$2; shift 2
+if [ -x "$agent" ] && trusted "$agent"; then
   "$agent" agent --id "$id" 2>/dev/null; status=$?
   case $status in 2|9|126|127) ;; *) exit $status ;; esac
 fi

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch/ssh/host_command.hpp"
 
+#include "base/os/self_executable.hpp"
 #include "base/text/text.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +13,9 @@ namespace {
 // As one text for the shell of the account there, whatever that is. The same path first, as the same build
 // lies there on most clusters.
 std::string hand_command(const std::string& ddlrun) {
-  return R"(exec sh -c '[ -x "$0" ] && exec "$0" ssh-daemon; exec ddlrun ssh-daemon' )" + quote_shell(ddlrun);
+  return "exec sh -c '" + std::string(trusted_function) +
+         R"([ -x "$0" ] && trusted "$0" && exec "$0" ssh-daemon; exec ddlrun ssh-daemon' )" +
+         quote_shell(ddlrun);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // machines_over_ssh: one pipeline a host, "ssh HOST ... | ddlrun read-topology", so that whatever a host
 // sends reaches only the limited reader.
+#include "base/os/self_executable.hpp"
 #include "base/text/error.hpp"
 #include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
@@ -26,10 +27,11 @@ constexpr const char* pipeline =
 // What runs on the host, in whatever shell its user has: the first of these that answers. Shell start-up
 // files may print what they like before the marker.
 std::string remote_command(const std::string& executable, const std::string& directory) {
-  return "exec sh -c '"
+  return "exec sh -c '" + std::string(trusted_function) +
          "[ -z \"$1\" ] || (cd -- \"$1\") 2>/dev/null || echo ddlrun-no-such-directory >&2; "
          "echo ddlrun-topology-follows; "
-         "\"$0\" topo --json 2>/dev/null || ddlrun topo --json 2>/dev/null || "
+         "{ [ -x \"$0\" ] && trusted \"$0\" && \"$0\" topo --json 2>/dev/null; } || ddlrun topo --json "
+         "2>/dev/null || "
          "lstopo-no-graphics --of xml - 2>/dev/null || lstopo --of xml - 2>/dev/null"
          "' " +
          quote_shell(executable) + " " + quote_shell(directory);

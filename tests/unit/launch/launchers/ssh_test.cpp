@@ -62,10 +62,11 @@ TEST_CASE("nothing of the user's stands on what a host is reached by") {
     CHECK(has(word));
   }
   REQUIRE(command.size() > 3);
-  CHECK(std::vector<std::string>(command.end() - 3, command.end()) ==
-        std::vector<std::string>{
-            "--", "10.0.0.2",
-            R"(exec sh -c '[ -x "$0" ] && exec "$0" ssh-daemon; exec ddlrun ssh-daemon' '/opt/d d/ddlrun')"});
+  CHECK(std::vector<std::string>(command.end() - 3, command.end() - 1) ==
+        std::vector<std::string>{"--", "10.0.0.2"});
+  CHECK(command.back().starts_with("exec sh -c '"));
+  CHECK(command.back().ends_with(
+      R"([ -x "$0" ] && trusted "$0" && exec "$0" ssh-daemon; exec ddlrun ssh-daemon' '/opt/d d/ddlrun')"));
   for (const std::string& word : command) {
     for (const char* secret : {"s3cret", "k3y", "TOKEN", "my work", "StrictHostKeyChecking"}) {
       CHECK(word.find(secret) == std::string::npos);
