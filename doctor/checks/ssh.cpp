@@ -18,6 +18,12 @@ constexpr std::uint64_t much_noise_bytes = 4096;
 
 bool is_key_kind(std::string_view kind) { return kind == "unknown-host-key" || kind == "changed-host-key"; }
 
+std::string shell_words(const std::vector<std::string>& hosts) {
+  std::vector<std::string> words;
+  for (const std::string& host : hosts) words.push_back(quote_shell(host));
+  return join(words, " ");
+}
+
 // `line` with HOST in it, for one host or as a loop over many.
 std::string for_hosts(std::string line, const std::vector<std::string>& hosts) {
   const bool many = hosts.size() > 1;
@@ -25,9 +31,7 @@ std::string for_hosts(std::string line, const std::vector<std::string>& hosts) {
   for (auto at = line.find("HOST"); at != std::string::npos; at = line.find("HOST", at + name.size()))
     line.replace(at, 4, name);
   if (!many) return line;
-  std::vector<std::string> words;
-  for (const std::string& host : hosts) words.push_back(quote_shell(host));
-  return fmt::format("for h in {}; do {}; done", join(words, " "), line);
+  return fmt::format("for h in {}; do {}; done", shell_words(hosts), line);
 }
 
 Remedy key_remedy(const CheckInput& input, const std::vector<std::string>& hosts) {
@@ -207,10 +211,10 @@ std::string offending_file(std::string_view stderr_text) {
   return path.starts_with('/') && path.size() < 400 ? std::string(path) : std::string();
 }
 
-std::string compare_note(const std::string& host) {
+std::string compare_words(const std::string& host) {
   return fmt::format(
-      "only after comparing fingerprints: on the host `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub`, "
-      "here `ssh-keyscan {} | ssh-keygen -lf -`",
+      "the fingerprint of `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` on the host, and of "
+      "`ssh-keyscan {} | ssh-keygen -lf -` here",
       quote_shell(host));
 }
 
@@ -225,20 +229,28 @@ CheckResult changed_keys(const CheckInput& input, const TroubleGroup& group) {
       "the key that is known",
       "the host was reinstalled, or something intercepts the connection: ssh refuses, and mpirun with it "
       "(\"Host key verification failed\")",
-      {{for_hosts("ssh-keygen -R HOST" + (is_other ? " -f " + quote_shell(file) : std::string()),
-                  group.names),
-        for_hosts("ssh-keyscan HOST >> ~/.ssh/known_hosts", group.names)},
-       is_other,
+      // No command: one "yes" to it would be StrictHostKeyChecking=no.
+      {{},
+       false,
        true,
-       compare_note(group.names.front()) +
-           "; a line that is removed takes the host's other names with it: scan those again too"});
+       fmt::format(
+           "ask the administrator whether the host was reinstalled, and compare: {}. Then {}, and run "
+           "doctor again for the new key",
+           compare_words(group.names.front()),
+           for_hosts("ssh-keygen -R HOST" + (is_other ? " -f " + quote_shell(file) : std::string()),
+                     group.names))});
 }
 
 CheckResult unknown_keys(const TroubleGroup& group) {
+  constexpr std::string_view scanned = "~/.ssh/scanned_host_keys";
+  Remedy remedy = driver_host_commands(
+      {fmt::format("ssh-keyscan {} > {} && ssh-keygen -lf {}", shell_words(group.names), scanned, scanned),
+       fmt::format("cat {} >> ~/.ssh/known_hosts && rm {}", scanned, scanned)},
+      "the second command only after comparing: " + compare_words(group.names.front()));
+  remedy.asks_each = true;
   return fail("the host key is in no known_hosts", "a known key, for every name that the job uses",
               "without a terminal ssh cannot ask, and mpirun ends with \"Host key verification failed\"",
-              driver_host_commands({for_hosts("ssh-keyscan HOST >> ~/.ssh/known_hosts", group.names)},
-                                   compare_note(group.names.front())));
+              std::move(remedy));
 }
 
 std::vector<Finding> check_host_keys(const CheckInput& input) {
@@ -335,8 +347,9 @@ std::span<const Check> ssh_checks() {
        "anything runs.",
        "ssh's message under your own settings of StrictHostKeyChecking. pass: known, or taken under "
        "accept-new; fail: unknown, or another key than the known one.",
-       "ssh-keyscan HOST >> ~/.ssh/known_hosts after comparing fingerprints; ssh-keygen -R HOST first where "
-       "the key changed.",
+       "ssh-keyscan HOST, compare the fingerprints, then add the key to ~/.ssh/known_hosts. A key that "
+       "changed is "
+       "for a person to look into: ssh-keygen -R HOST only after that.",
        check_host_keys},
       {"SSH-04", "silent start-up files", Level::quick, Place::host,
        "What .bashrc prints in a non-interactive shell gets into every protocol that runs over ssh.",

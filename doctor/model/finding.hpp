@@ -25,6 +25,8 @@ struct Remedy {
   bool needs_root = false;
   bool on_driver_host = false;
   std::string note;  // what no command can do ("log in again"), or what to think about first
+  // The fix script asks before each command: a person has to look at what the one before printed.
+  bool asks_each = false;
 
   bool operator==(const Remedy&) const = default;
 };

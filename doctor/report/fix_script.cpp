@@ -48,22 +48,13 @@ bool is_safe(const Remedy& remedy) {
   });
 }
 
-std::string render_step(const Finding& finding, std::string_view title) {
+// Asks once for the commands, and shows each of them.
+std::string render_request(const Finding& finding, const std::string& request,
+                           const std::vector<std::string>& commands) {
   const Remedy& remedy = finding.remedy;
-  std::string text = fmt::format("\n# {}\n", std::string(66, '-'));
-  text += comment(fmt::format("{} {}: {}", finding.id, title, fold_host_list(finding.hosts)));
-  text += comment(fmt::format("is {}; wanted {}", finding.observed, finding.expected));
-  text += comment(finding.why);
-  if (!remedy.note.empty()) text += comment("note: " + remedy.note);
-  if (remedy.commands.empty() || !is_safe(remedy)) return text + "# There is no command for this one.\n";
-  const std::string request = printable(
-      fmt::format("{} {} ({})", finding.id, title,
-                  remedy.on_driver_host || finding.hosts.empty() ? "here" : fold_host_list(finding.hosts)),
-      400);
-  // The person sees each line before it runs.
   std::string shown = request;
-  for (const std::string& command : remedy.commands) shown += "\n    " + printable(command, 4000);
-  text += fmt::format("if ask {}; then\n", quote_shell(shown));
+  for (const std::string& command : commands) shown += "\n    " + printable(command, 4000);
+  std::string text = fmt::format("if ask {}; then\n", quote_shell(shown));
   const std::string shell = remedy.needs_root ? "sudo sh -s" : "sh -s";
   if (remedy.on_driver_host || finding.hosts.empty()) {
     text += "  " + shell;
@@ -72,8 +63,24 @@ std::string render_step(const Finding& finding, std::string_view title) {
     for (const std::string& host : finding.hosts) text += " " + quote_shell(host);
   }
   text += fmt::format(" << '{}'\n", end_of_commands);
-  for (const std::string& command : remedy.commands) text += command + "\n";
+  for (const std::string& command : commands) text += command + "\n";
   return text + fmt::format("{}\nfi\n", end_of_commands);
+}
+
+std::string render_step(const Finding& finding, std::string_view title) {
+  const Remedy& remedy = finding.remedy;
+  std::string text = fmt::format("\n# {}\n", std::string(66, '-'));
+  text += comment(fmt::format("{} {}: {}", finding.id, title, fold_host_list(finding.hosts)));
+  text += comment(fmt::format("is {}; wanted {}", finding.observed, finding.expected));
+  text += comment(finding.why);
+  if (!remedy.note.empty()) text += comment("note: " + remedy.note);
+  if (remedy.commands.empty() || !is_safe(remedy)) return text + "# There is no command for this one.\n";
+  const bool is_here = remedy.on_driver_host || finding.hosts.empty();
+  const std::string request = printable(
+      fmt::format("{} {} ({})", finding.id, title, is_here ? "here" : fold_host_list(finding.hosts)), 400);
+  if (!remedy.asks_each) return text + render_request(finding, request, remedy.commands);
+  for (const std::string& command : remedy.commands) text += render_request(finding, request, {command});
+  return text;
 }
 
 bool needs_remedy(const Finding& finding) {

@@ -44,7 +44,7 @@ doctor_passes() { # NAME SIZE
 # Faults that doctor's own commands mend, typed as they are; the others' remedies need an editor, another shell
 # environment, a package or a machine's boot, and are carried out by the fault's own repair.
 mended_by_doctor=(rankfile_name unknown_alias loopback_name other_table long_line two_names unknown_host_key
-  changed_host_key noisy very_noisy no_orted other_mpi forwarding sshd_off sshd_hangs small_shm small_stack slots overlap
+  noisy very_noisy no_orted other_mpi forwarding sshd_off sshd_hangs small_shm small_stack slots overlap
   mtu filtered data_missing data_differ data_unreadable other_uid full_disk read_only not_executable drained)
 is_mended_by_doctor() { [[ " ${mended_by_doctor[*]} " == *" $1 "* ]]; }
 carry_out() { # NAME SIZE

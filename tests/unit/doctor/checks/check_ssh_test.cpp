@@ -134,13 +134,18 @@ TEST_CASE("SSH-02: an unknown key and a changed one have different remedies") {
   CHECK(find_one(findings, Verdict::skip).hosts == std::vector<std::string>{"h5"});
   CHECK(findings[2].verdict == Verdict::fail);
   CHECK(findings[2].hosts == std::vector<std::string>{"h2"});
-  CHECK(findings[2].remedy.commands == std::vector<std::string>{"ssh-keyscan h2 >> ~/.ssh/known_hosts"});
+  const Remedy& unknown = findings[2].remedy;
+  REQUIRE(unknown.commands.size() == 2);
+  CHECK(unknown.commands[0] ==
+        "ssh-keyscan h2 > ~/.ssh/scanned_host_keys && ssh-keygen -lf ~/.ssh/scanned_host_keys");
+  CHECK(unknown.commands[1].find(">> ~/.ssh/known_hosts") != std::string::npos);
+  CHECK(unknown.asks_each);
   CHECK(findings[2].remedy.on_driver_host);
-  CHECK(findings[3].remedy.commands ==
-        std::vector<std::string>{"ssh-keygen -R h3", "ssh-keyscan h3 >> ~/.ssh/known_hosts"});
-  CHECK_FALSE(findings[3].remedy.needs_root);
-  CHECK(findings[4].remedy.commands[0] == "ssh-keygen -R h4 -f /etc/ssh/ssh_known_hosts");
-  CHECK(findings[4].remedy.needs_root);
+  // A changed key is for a person to look into: no command accepts it.
+  CHECK(findings[3].remedy.commands.empty());
+  CHECK(findings[3].remedy.note.find("ssh-keygen -R h3,") != std::string::npos);
+  CHECK(findings[4].remedy.commands.empty());
+  CHECK(findings[4].remedy.note.find("ssh-keygen -R h4 -f /etc/ssh/ssh_known_hosts") != std::string::npos);
 }
 
 TEST_CASE("SSH-04: noise, at both sides of 4 KiB") {
