@@ -19,6 +19,7 @@ class PosixHostInfo : public HostInfo {
   std::optional<DiskSpace> disk_space(const std::string& path) override;
   bool may_access(const std::string& path, Access access) override;
   NameLookup find_addresses(const std::string& name) override;
+  std::vector<NameLookup> find_all_addresses(std::span<const std::string> names) override;
   std::vector<NetworkInterface> interfaces() override;
   ClockState clock_state() override;
   Identity identity() override;

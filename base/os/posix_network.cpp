@@ -14,10 +14,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <system_error>
+#include <thread>
 
 namespace ddlrun {
 
@@ -99,6 +102,23 @@ NameLookup PosixHostInfo::find_addresses(const std::string& name) {
   add_addresses(list, AF_INET, result.addresses);
   add_addresses(list, AF_INET6, result.addresses);
   return result;
+}
+
+std::vector<NameLookup> PosixHostInfo::find_all_addresses(std::span<const std::string> names) {
+  constexpr std::size_t most_threads = 64;
+  std::vector<NameLookup> all(names.size());
+  std::atomic<std::size_t> next{0};
+  const auto look_up = [&] {
+    for (std::size_t i = next++; i < names.size(); i = next++) all[i] = find_addresses(names[i]);
+  };
+  std::vector<std::jthread> threads;
+  try {
+    while (threads.size() + 1 < std::min(most_threads, names.size())) threads.emplace_back(look_up);
+  } catch (const std::system_error&) {  // no more threads for this user: those that there are do it
+  }
+  look_up();
+  threads.clear();
+  return all;
 }
 
 std::vector<NetworkInterface> PosixHostInfo::interfaces() {

@@ -62,10 +62,17 @@ class Round {
     if (pbs_) return pbs_->plan(request);
     pack_once();
     conversation.command =
-        plan_reach_command(options_, request.host, std::string(agent_script()), arguments_);
+        plan_reach_command(options_, request.host, agent_script(), arguments_);
     conversation.target = targets_.of(request.host);
     conversation.replies.push_back({std::string("ddlrun-agent wanted"), packed_, false});
     return conversation;
+  }
+  void resolve(std::span<const ProbeRequest> requests) {
+    std::vector<std::string> hosts;
+    for (const ProbeRequest& request : requests) {
+      if (!request.is_driver_host) hosts.push_back(request.host);
+    }
+    targets_.resolve(hosts);
   }
   void collect(const ProbeRequest& request, ProcessResult& result) {
     if (pbs_ && !request.is_driver_host) pbs_->collect(request, result);
@@ -171,6 +178,7 @@ void reach_hosts(System& system, std::span<const ProbeRequest> requests, const A
                  const ReachOptions& options, const ReportSink& sink) {
   check_names(requests);
   Round round(system, agent, options);
+  round.resolve(requests);
   std::vector<std::size_t> open(requests.size());
   for (std::size_t i = 0; i < open.size(); ++i) open[i] = i;
   ProcessLimits limits;

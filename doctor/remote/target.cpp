@@ -27,10 +27,22 @@ void Targets::read_ssh_configuration(const std::string& host) {
   jump_host_ = find_jump_host(system_.processes.run(command, limits).out);
 }
 
+void Targets::resolve(const std::vector<std::string>& hosts) {
+  if (options_.via != Via::ssh || hosts.empty() || system_.kernel == nullptr) return;
+  read_ssh_configuration(hosts.front());
+  if (!jump_host_.empty()) return;
+  const auto lookups = system_.kernel->find_all_addresses(hosts);
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    const auto& found = lookups[i].addresses;
+    addresses_[hosts[i]] = found.empty() ? hosts[i] : found.front();
+  }
+}
+
 std::string Targets::of(const std::string& host) {
   if (options_.via != Via::ssh) return options_.via == Via::mpirun ? host : std::string();
   if (!asked_) read_ssh_configuration(host);
   if (!jump_host_.empty()) return jump_host_;
+  if (const auto known = addresses_.find(host); known != addresses_.end()) return known->second;
   if (system_.kernel == nullptr) return host;
   const NameLookup lookup = system_.kernel->find_addresses(host);
   return lookup.addresses.empty() ? host : lookup.addresses.front();
