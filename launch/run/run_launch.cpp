@@ -163,7 +163,13 @@ void record_end(System& system, const ObservedRun& observed, LaunchMonitor& moni
   if (status != 0) record.last_lines = monitor.last_lines();
   record.end = RunEnd{render_time(system.clock.now()), status,
                       status == observed.result.exit_status ? observed.result.signal : 0};
-  system.files.write(run.run_dir + "/run.json", render_run_json(record));
+  try {
+    system.files.write(run.run_dir + "/run.json", render_run_json(record));
+  } catch (const Error& error) {
+    // The job's own status counts: what follows it, such as afterok, must not see another.
+    system.err(
+        fmt::format("ddlrun: warning: the record of the run is not complete: {}\n", error.message().what));
+  }
 }
 
 }  // namespace
