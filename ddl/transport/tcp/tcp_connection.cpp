@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 namespace ddl {
 namespace {
@@ -218,8 +219,13 @@ void TcpConnection::begin_frame() {
     }
   } else {
     const auto size = static_cast<std::size_t>(header_.bytes);
-    queue.unexpected.push_back(
-        {header_.call_id, size, std::make_unique_for_overwrite<std::byte[]>(size), false});
+    std::unique_ptr<std::byte[]> kept;
+    try {
+      kept = std::make_unique_for_overwrite<std::byte[]>(size);
+    } catch (const std::bad_alloc&) {
+      return stop("it announces a message that is larger than the memory");
+    }
+    queue.unexpected.push_back({header_.call_id, size, std::move(kept), false});
     unexpected_bytes_ += size;
     queue_ = &queue;
   }

@@ -68,7 +68,15 @@ void RankAcceptor::note_once(const std::string& what, const char* hint) {
 
 void RankAcceptor::accept_pending() {
   for (int i = 0; i < max_accepts_at_once; ++i) {
-    auto socket = accept_one(listener_);
+    std::optional<Socket> socket;
+    try {
+      socket = accept_one(listener_);
+    } catch (const Error&) {
+      // No descriptor is free: strangers must not keep the ranks out.
+      if (pending_.empty()) throw;
+      pending_.pop_front();
+      continue;
+    }
     if (!socket) return;
     if (pending_.size() >= max_pending + expected_.size()) pending_.pop_front();
     PendingPeer& pending = pending_.emplace_back();
