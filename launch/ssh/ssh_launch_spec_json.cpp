@@ -18,6 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view start_schema = "ddlrun.start/1";
 constexpr std::string_view host_schema = "ddlrun.host/1";
+constexpr int max_depth = 16;
 constexpr int longest_grace_ms = 24 * 3600 * 1000;
 
 [[noreturn]] void refuse_start(const std::string& what, const std::string& at) {
@@ -179,7 +180,14 @@ RankMap parse_sheet(SshSpecFields& fields) {
 }
 
 Json parse_text(std::string_view text, std::string_view schema) {
-  Json document = Json::parse(text, nullptr, false);
+  // nlohmann-json 3.11 writes a document recursively: a deep one would use up the stack.
+  bool is_deep = false;
+  const auto shallow = [&is_deep](int depth, Json::parse_event_t, Json&) {
+    is_deep = is_deep || depth > max_depth;
+    return !is_deep;
+  };
+  Json document = Json::parse(text, shallow, false);
+  if (is_deep) refuse_start(fmt::format("it is nested deeper than {} levels", max_depth), "");
   if (document.is_discarded()) refuse_start("it is no JSON", "");
   if (!document.is_object()) refuse_start("an object is wanted", "");
   const std::string found = document.contains("schema") && document["schema"].is_string()

@@ -169,6 +169,8 @@ void SshLauncher::take(HostConnection& connection, SshMessage&& message) {
     case SshMessageType::err:
       return forward_stderr(message);
     case SshMessageType::ended:
+      // A host reports its own ranks only.
+      if (!std::ranges::count(host_of(connection).ranks, message.number)) return;
       report_bad_end(message);
       return apply(job_.rank_ended(message.number, message.value));
     case SshMessageType::ack:

@@ -125,6 +125,9 @@ TEST_CASE("what cannot be started is refused with its place") {
   }
   CHECK_THROWS_AS(parse_ssh_launch_spec(""), Error);
   CHECK_THROWS_AS(parse_ssh_launch_spec("[]"), Error);
+  const std::string deep = R"({"schema":"ddlrun.start/1","rank_map":)" + std::string(200000, '[');
+  CHECK_THROWS_AS(parse_ssh_launch_spec(deep), Error);
+  CHECK_THROWS_AS(parse_ssh_launch_spec(deep + std::string(200000, ']') + "}"), Error);
 }
 
 TEST_CASE("ranks need one place and one group each") {
