@@ -157,6 +157,8 @@ std::vector<std::string> hosts_of_user_in_file(std::string_view text, std::strin
 bool is_host_name(std::string_view name) {
   if (name.empty() || name.size() > 253) return false;
   if (name.front() == '-' || name.front() == '.' || name.back() == '.') return false;
+  // "7" is the address 0.0.0.7 to getaddrinfo.
+  if (name.find_first_not_of("0123456789") == std::string_view::npos) return false;
   return std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '.' || c == '_';
