@@ -180,14 +180,27 @@ std::optional<FilePart> PosixFiles::read_from(const std::string& path, std::uint
 
 bool PosixFiles::exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
+std::string PosixFiles::foreign_owner(const std::string& directory) {
+  struct stat status {};
+  if (::stat(directory.c_str(), &status) != 0) return "";
+  if (status.st_uid != ::geteuid() && status.st_uid != 0)
+    return fmt::format("it belongs to user {}", status.st_uid);
+  const bool anybody_writes = (status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0;
+  return anybody_writes ? "every user can write to it" : "";
+}
+
 void PosixFiles::write(const std::string& given, std::string_view bytes) {
   if (write_through(given, bytes)) return;
   const std::string path = follow_links(given);
   const std::string temporary = fmt::format("{}.tmp.{}", path, ::getpid());
+  struct stat replaced {};
+  const bool keeps_mode = ::stat(path.c_str(), &replaced) == 0;
   {
     const Descriptor d{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644)};
     if (d.fd < 0) refuse_file("write", path, errno);
     try {
+      // A file that only its owner could read stays so.
+      if (keeps_mode && ::fchmod(d.fd, replaced.st_mode & 0777) != 0) refuse_file("write", path, errno);
       if (const int code = write_bytes(d.fd, bytes); code != 0) refuse_file("write", path, code);
       if (::fsync(d.fd) != 0) refuse_file("write", path, errno);
     } catch (...) {

@@ -26,6 +26,7 @@ class PosixFiles : public FileSystem {
   std::optional<FilePart> read_from(const std::string& path, std::uint64_t offset,
                                     std::uint64_t max_bytes) override;
   bool exists(const std::string& path) override;
+  std::string foreign_owner(const std::string& directory) override;
   void write(const std::string& path, std::string_view bytes) override;
   void append(const std::string& path, std::string_view bytes) override;
   void sync(const std::string& path) override;

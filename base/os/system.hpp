@@ -131,6 +131,9 @@ class FileSystem {
   virtual std::optional<FilePart> read_from(const std::string& path, std::uint64_t offset,
                                             std::uint64_t max_bytes) = 0;
   virtual bool exists(const std::string& path) = 0;
+  // "" for a directory that only this user and root can change; else why not: "it belongs to user 1004". A
+  // missing one is no danger: "".
+  virtual std::string foreign_owner(const std::string& directory) = 0;
   // Written beside, fsynced, renamed: the old file or the new one, never a half.
   virtual void write(const std::string& path, std::string_view bytes) = 0;
   // Behind what the file holds; a new one gets mode 600. Written at once, not yet safe from a crash.

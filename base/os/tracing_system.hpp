@@ -41,6 +41,7 @@ class TracingFiles : public FileSystem {
     return inner_.read_from(path, offset, max_bytes);
   }
   bool exists(const std::string& path) override { return inner_.exists(path); }
+  std::string foreign_owner(const std::string& directory) override { return inner_.foreign_owner(directory); }
   void write(const std::string& path, std::string_view bytes) override;
   // Not printed either: a log grows all the time. Its end is.
   void append(const std::string& path, std::string_view bytes) override { inner_.append(path, bytes); }

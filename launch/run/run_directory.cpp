@@ -15,6 +15,11 @@ std::string choose_run_dir(System& system, const std::string& wanted, bool creat
                    "another --run-dir, or omit it: each run then gets its own directory"});
     }
     if (create) system.files.make_directories(wanted);
+    // Its owner could replace the rankfile and the commands between the check and the start.
+    if (const std::string why = system.files.foreign_owner(wanted); !why.empty()) {
+      throw Error(ErrorKind::request, {"the run directory is not safe: " + why, wanted,
+                                       "a directory of your own, or omit --run-dir"});
+    }
     return wanted;
   }
   const std::string state = find_state_directory(system.environment, "the run directory", "--run-dir ./run");

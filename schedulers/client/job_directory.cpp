@@ -29,15 +29,21 @@ std::string find_job_dir(System& system, const JobSpec& job) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(system.clock.now());
   const std::string name = fmt::format("{}-{:%Y%m%d-%H%M%S}", job.name,
                                        fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)));
-  const std::string usual = job.workdir + "/ddlrun-jobs/" + name;
-  if (job.scheduler == SchedulerKind::local || fits_directive(job.scheduler, usual)) return usual;
+  const std::string jobs = job.workdir + "/ddlrun-jobs", usual = jobs + "/" + name;
+  // The owner of the directory could replace the script before it is submitted.
+  const bool is_safe = system.files.foreign_owner(jobs).empty();
+  const bool fits = job.scheduler == SchedulerKind::local || fits_directive(job.scheduler, usual);
+  if (is_safe && fits) return usual;
   const std::string state =
       find_state_directory(system.environment, "the job's files", "export HOME") + "/jobs/";
-  return fits_directive(job.scheduler, state) ? state + name : usual;  // it is refused with its reason
+  if (job.scheduler == SchedulerKind::local || fits_directive(job.scheduler, state)) return state + name;
+  if (is_safe) return usual;  // it is refused with its reason
+  throw Error(ErrorKind::request,
+              {"the directory of the jobs is not safe: " + system.files.foreign_owner(jobs), jobs,
+               "another working directory, or export XDG_STATE_HOME=/path/without/blanks"});
 }
 
-std::string log_of(const JobSpec& job, const JobDirectory& dir,
-                   const JobId& id, const std::string& task) {
+std::string log_of(const JobSpec& job, const JobDirectory& dir, const JobId& id, const std::string& task) {
   if (job.array && task.empty()) return {};
   if (job.output.empty()) return task.empty() ? dir.output() : dir.path + "/output." + task + ".log";
   std::string path = job.output[0] == '/' ? "" : job.workdir + "/";

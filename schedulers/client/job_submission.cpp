@@ -24,6 +24,10 @@ constexpr int most_in_one_second = 1000;
 std::string make_job_dir(System& system, const std::string& name) {
   const std::string parent = name.substr(0, name.rfind('/'));
   system.files.make_directories(parent);
+  // Somebody may have been faster than find_job_dir's check.
+  if (const std::string why = system.files.foreign_owner(parent); !why.empty())
+    throw Error(ErrorKind::request, {"the directory of the jobs is not safe: " + why, printable(parent),
+                                     "another working directory"});
   for (int number = 1; number < most_in_one_second; ++number) {
     const std::string path = number == 1 ? name : fmt::format("{}-{}", name, number);
     if (system.files.make_new_directory(path)) return path;

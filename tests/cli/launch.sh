@@ -57,6 +57,12 @@ has "run directory" "$directory/environment" "exported PATH"
 launch named $ranks --run-dir "$work/a run:1" -- true
 same "--run-dir: status" 0 "$status"
 same "--run-dir: mode" 700 "$(stat -c %a "$work/a run:1")"
+if [ "$(id -u)" -eq 0 ]; then  # only root can give a directory to somebody else
+  install -d -o 65534 "$work/foreign"
+  launch foreign $ranks --run-dir "$work/foreign" -- true
+  same "--run-dir of another user: status" 3 "$status"
+  check "--run-dir of another user: nothing in it" test -z "$(ls -A "$work/foreign")"
+fi
 launch again $ranks --run-dir "$work/a run:1" -- true
 same "--run-dir: an old run is not overwritten" 3 "$status"
 

@@ -229,6 +229,12 @@ TEST_CASE("names of directories and logs") {
   CHECK(find_job_dir(system, job).starts_with("/home/me/"));
   job.scheduler = schedulers::SchedulerKind::local;
   CHECK(find_job_dir(system, job) == "/my data/ddlrun-jobs/train-20231114-221320");
+  // Another user's directory could change the script on its way to the scheduler.
+  fake.files.foreign["/my data/ddlrun-jobs"] = "it belongs to user 7";
+  CHECK(find_job_dir(system, job) == "/home/me/.local/state/ddlrun/jobs/train-20231114-221320");
+  fake.environment.variables["HOME"] = "/home/a b";
+  job.scheduler = schedulers::SchedulerKind::slurm;
+  CHECK_THROWS_AS(find_job_dir(system, job), Error);
   job.workdir = "/w";
   CHECK(log_of(job, {"/f"}, "7") == "/f/output.log");
   job.output = "logs/%j-100%%.txt";
