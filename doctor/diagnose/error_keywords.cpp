@@ -200,6 +200,7 @@ constexpr ErrorKeyword keywords[] = {
     {"TERM_MEMLIMIT", 85},
     {"TERM_RUNLIMIT", 85},
     {"license", 45},
+    {"killed due to", 85},
     {"wall clock limit", 90},
     {"walltime limit", 90},
     {"time limit", 80},

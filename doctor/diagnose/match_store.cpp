@@ -54,6 +54,15 @@ bool is_better(const Match& a, const Match& b) {
 // Other causes of its class come first: it may be their consequence, or programs survive it.
 bool gives_way(const Signature& signature) { return signature.may_follow || signature.unless_run_continues; }
 
+// A line of Python's logging at level WARNING: the program goes on after it.
+bool is_warning(const Match& match) {
+  constexpr std::string_view levels[] = {"(WARNING)", "[WARNING]", " - WARNING - ", "WARNING:root"};
+  return !match.evidence.empty() &&
+         std::any_of(std::begin(levels), std::end(levels), [&match](std::string_view level) {
+           return match.evidence.front().text.find(level) != std::string::npos;
+         });
+}
+
 int order_of(SignatureClass kind) { return static_cast<int>(kind); }
 
 bool is_abort_call(const Match& end) {
@@ -201,7 +210,8 @@ std::vector<Finding> MatchStore::ranked(const std::vector<std::string>& sources,
   std::sort(rows.begin(), rows.end(), [&stamps](const Row& a, const Row& b) {
     if (a.signature->kind != b.signature->kind)
       return order_of(a.signature->kind) < order_of(b.signature->kind);
-    const bool a_late = gives_way(*a.signature), b_late = gives_way(*b.signature);
+    const bool a_late = gives_way(*a.signature) || is_warning(a.entry->best);
+    const bool b_late = gives_way(*b.signature) || is_warning(b.entry->best);
     if (a_late != b_late) return b_late;
     const bool by_time = stamps.at(a.signature->kind) != Stamp::Kind::none;
     const auto a_time = a.entry->best.stamp.microseconds, b_time = b.entry->best.stamp.microseconds;

@@ -145,6 +145,8 @@ int line_salience(std::string_view text, int word_score) {
     score = second ? 60 : bare ? std::max(score, 70) : 95;
   }
   if (is_bare_head(text)) score = std::min(score, 60);
+  // Left from an earlier run, or made by another rank; what follows goes on.
+  if (text.starts_with("mkdir: ") && text.ends_with("File exists")) score = std::min(score, 45);
   if (has_any(text, {"Other MPI error"}) && is_stack_head(text)) score = std::min(score, 76);
   if (score < min_failure_score && ends_with_errno_text(text)) score = min_failure_score + 1;
   const bool of_nccl = has_any(text, {"NCCL WARN", "WARN Socket"});
