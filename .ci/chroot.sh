@@ -58,6 +58,8 @@ inside='
   mount -t devpts -o newinstance,ptmxmode=0666 pts "$root/dev/pts"
   ln -s pts/ptmx "$root/dev/ptmx"
   hostname chroot
-  exec chroot "$root" /usr/bin/env -i -C /root/ddlrun PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-    HOME=/root TERM=dumb LANG=C.UTF-8 CI=true "$@"'
+  # Not by exec: process 1 must reap what is orphaned, which bash does; a zombie would keep a virtual host alive.
+  chroot "$root" /usr/bin/env -i -C /root/ddlrun PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    HOME=/root TERM=dumb LANG=C.UTF-8 CI=true "$@"
+  exit'
 exec unshare --mount --pid --fork --uts bash -c "$inside" inside "$root" "$@"
