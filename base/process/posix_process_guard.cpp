@@ -135,12 +135,20 @@ class Guardian {
       end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
       killed_ = end.signal == SIGKILL;
       end.exit_status = end.signal != 0 ? 128 + end.signal : WEXITSTATUS(status);
+      if (killed_ && parent_ends()) end.forwarded_signal = SIGKILL;
       if (relay_) relay_->finish(alive_);  // its last words stand before its end
       if (options_.on_end) options_.on_end(end);
       send_report(reports_, {Report::ended, end.exit_status, end.signal});
       return true;
     }
     return false;
+  }
+
+  // A KILL to the group ends the one that we report to as well; a KILL for want of memory does not.
+  bool parent_ends() const {
+    constexpr int patience_ms = 20;
+    pollfd alive{alive_.get(), POLLIN, 0};
+    return ::poll(&alive, 1, patience_ms) != 0;
   }
 
   // What was killed outright, by mpirun or anybody, leaves nothing that deserves patience.
@@ -245,7 +253,7 @@ ProcessResult take_end(Guarded& guarded, const GuardianOptions& options) {
   // The kernel has sent it TERM, as its parent is dead.
   if (ours && options.program_grace.count() > 0) wait_or_kill(program.id, options.program_grace);
   end_descendants(options.program_grace.count() > 0 ? options.leftover_grace : milliseconds(0));
-  result.signal = SIGKILL;
+  result.signal = result.forwarded_signal = SIGKILL;
   result.exit_status = 128 + SIGKILL;
   if (options.on_end) options.on_end(result);
   return result;

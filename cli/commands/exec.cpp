@@ -131,6 +131,7 @@ class StatusReporter {
   void end(const ProcessResult& result) {
     report_.exit_status = result.exit_status;
     report_.signal = result.signal;
+    report_.alone = result.signal == SIGKILL && result.forwarded_signal == 0;
     report(launch::RankStatus::ended);
   }
 

@@ -48,7 +48,8 @@ Plan make_plan(System& system, const GenRankfileOptions& options) {
                  "", fmt::format("ddlrun gen-rankfile {} h1,h2,...", options.dims)});
   }
   topology::check_hosts(dims, hosts);
-  if (rankfile::find_format(options.format).is_open_mpi) rankfile::check_rankfile_names(hosts);
+  if (rankfile::find_format(options.format).is_open_mpi)
+    rankfile::check_rankfile_names(hosts, options.format == "ompi5" ? 5 : 4);
   const auto plan_options = parse_plan_options(options.plan);
   JobMachines job =
       find_job_machines(system, hosts, options.machine, options.strict ? Unprobed::refuse : Unprobed::assume);

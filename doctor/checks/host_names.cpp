@@ -82,15 +82,11 @@ std::vector<Finding> check_name_letters(const CheckInput& input) {
   std::vector<Finding> findings;
   std::map<std::string, std::string> spelling;
   const std::vector<std::string> names = all_names(input);
-  const bool is_mpi_5 = open_mpi_major(input) >= 5;
+  const int mpi_major = open_mpi_major(input);
   for (const std::string& name : names) {
-    const auto problem = rankfile::check_host_name(name);
+    const auto problem = rankfile::check_host_name(name, mpi_major);
     const bool managed = input.job.allocation_source.starts_with("SLURM");
-    // PRRTE 3.0.8 takes "+n1" without a scheduler and '_' too.
-    const bool is_taken =
-        (managed && rankfile::is_relative_name(name)) ||
-        (is_mpi_5 && problem && (problem->id == "relative-host" || problem->id == "underscore-in-name"));
-    if (problem && !is_taken) {
+    if (problem && !(managed && rankfile::is_relative_name(name))) {
       CheckResult result{problem->severity == rankfile::Severity::error ? Verdict::fail : Verdict::warn,
                          problem->what,
                          "letters, digits, '-' and '.'",

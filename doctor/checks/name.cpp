@@ -18,14 +18,12 @@ std::span<const Check> name_checks() {
        "Open MPI compares the rankfile's names with those of the allocation as text: ib1 is not node1, "
        "though both are one "
        "machine. This was the famous \"either not allocated or oversubscribed its slots\".",
-       "The rules of Open MPI 4.1, measured: names are cut at the first dot; without a scheduler each name "
-       "of the "
-       "launching host counts as its host name; then the rankfile's names must be names of the hostfile, -H "
-       "or the host "
-       "list; in a Slurm allocation only its own names count. The verdict is what mpirun will do: pass = it "
-       "runs, fail = "
-       "its message.",
-       "Write the names of the allocation in the rankfile and choose the network by --mca "
+       "The rules of Open MPI 4.1 or 5.0, measured: names are cut at the first dot. 4.1: without a scheduler "
+       "each name of the launching host counts as its host name; then the rankfile's names must be names of "
+       "the hostfile, -H or the host list; in a Slurm allocation only its own names count. 5.0: the names "
+       "must be what the allocation's hosts call themselves (hostname). The verdict is what mpirun will do: "
+       "pass = it runs, fail = its message.",
+       "Write those names in the rankfile and choose the network by --mca "
        "btl_tcp_if_include, "
        "NCCL_SOCKET_IFNAME and UCX_NET_DEVICES. Hosts need no renaming.",
        check_rankfile_names},
@@ -44,9 +42,8 @@ std::span<const Check> name_checks() {
        "addresses of one host, their order, and a host's view of itself are in order.",
        "Make /etc/hosts equal on all hosts.", check_same_tables},
       {"NAME-05", "letters of names", Level::quick, Place::driver_host,
-       "Open MPI refuses some names that DNS takes: with '_', all digits, an FQDN that begins with a digit, "
-       "words of the "
-       "rankfile's language.",
+       "Open MPI refuses some names that DNS takes: with '_' (Open MPI 4), all digits, an FQDN that begins "
+       "with a digit, words of the rankfile's language.",
        "The linter of rankfiles looks at each name of rankfile, allocation and host list. fail: Open MPI "
        "refuses it. "
        "warn: it is taken, but doubtful, or two spellings differ in case only.",

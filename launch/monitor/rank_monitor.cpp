@@ -16,8 +16,9 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr seconds idle_delay{3};  // before an idle rank is reported: the others may follow
-constexpr seconds held_up{8};     // a tick this late: launch itself was stopped and read nothing
+constexpr seconds idle_delay{3};   // before an idle rank is reported: the others may follow
+constexpr seconds late_report{2};  // of another host, behind the first one
+constexpr seconds held_up{8};      // a tick this late: launch itself was stopped and read nothing
 constexpr std::size_t max_reports_at_once = 8;  // each by itself; the rest together
 constexpr std::size_t most_kept = 64;           // stalls in the record
 
@@ -62,9 +63,16 @@ void RankMonitor::take(const RankReport& report, Time now) {
   if (report.sign == RankStatus::ended) {
     rank.ended = true;
     record_.ends.emplace(report.rank, report.exit_status);
-    const bool may_be_mpirun = report.signal == 15 || report.signal == 9;
+    const bool may_be_mpirun = report.signal == SIGTERM || (report.signal == SIGKILL && !report.alone);
     auto& first = may_be_mpirun ? record_.first_ended : record_.first_failure;
-    if (report.exit_status != 0 && !first) first = report;
+    // With Open MPI 5.0.7 other ranks exit with an error as soon as the connection to a killed rank closes,
+    // and their reports may come before its own.
+    const bool caused_first =
+        report.alone && first && first->signal == 0 && now - first_failed_ < late_report;
+    if (report.exit_status != 0 && (!first || caused_first)) {
+      first = report;
+      if (!may_be_mpirun) first_failed_ = now;
+    }
   }
   if (report.sign == RankStatus::stalled) {
     if (!rank.stall || is_stuck(*rank.stall) != is_stuck(report.stall)) rank.is_reported = false;

@@ -29,7 +29,7 @@ struct MonitorEvent {
 
 // What is kept of it.
 struct MonitorRecord {
-  std::optional<RankReport> first_failure;  // in the order in which launch read the reports
+  std::optional<RankReport> first_failure;  // the first that launch read, or a rank killed alone soon after
   std::optional<RankReport> first_ended;    // by SIGTERM or SIGKILL, as mpirun does to the others
   std::vector<RankReport> stalls;           // as they were reported
   std::vector<std::string> silent_hosts;    // at any time
@@ -86,7 +86,7 @@ class RankMonitor {
   std::map<std::string, Host> hosts_;
   std::vector<MonitorEvent> pending_;
   std::optional<Time> first_report_;
-  Time last_tick_;
+  Time last_tick_, first_failed_;
   bool urgent_ = false;
   bool all_idle_told_ = false;
   MonitorRecord record_;

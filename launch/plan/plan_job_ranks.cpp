@@ -106,7 +106,8 @@ Dims dims_for(const JobShape& shape, const topology::PlanOptions& plan, JobPlan&
   return dims;
 }
 
-void plan_ranks(const JobShape& shape, const topology::PlanOptions& plan_options, JobPlan& job) {
+void plan_ranks(const JobShape& shape, const topology::PlanOptions& plan_options, JobPlan& job,
+                int mpi_major) {
   check_local_ranks(shape, job);
   const Dims dims = dims_for(shape, plan_options, job);
   job.plan =
@@ -114,7 +115,7 @@ void plan_ranks(const JobShape& shape, const topology::PlanOptions& plan_options
   for (const topology::MachinePlan& machine : job.plan->machines) {
     job.remarks.insert(job.remarks.end(), machine.remarks.begin(), machine.remarks.end());
   }
-  job.rankfile_text = rankfile::render_rankfile(*job.plan, {DDLRUN_VERSION, ""});
+  job.rankfile_text = rankfile::render_rankfile(*job.plan, {DDLRUN_VERSION, ""}, mpi_major);
   job.ranks = planned_ranks(*job.plan);
 }
 
@@ -171,6 +172,13 @@ JobPlan take_rankfile(System& system, const LaunchSpec& spec, int mpi_major) {
   job.rankfile_text = system.files.read(shape.rankfile, rankfile::max_rankfile_bytes);
   const auto lines = rankfile::parse_rank_lines(job.rankfile_text);
   job.hosts = hosts_of(lines);
+  const auto relative = std::find_if(job.hosts.begin(), job.hosts.end(), rankfile::is_relative_name);
+  if (relative != job.hosts.end()) {
+    throw Error(ErrorKind::request,
+                {fmt::format("{} counts the hosts of an allocation; launch must know their names",
+                             printable(*relative)),
+                 shape.rankfile, "write the name of each host in the rankfile"});
+  }
   // The form first: hosts are asked only for a file that could run.
   check_text(system, shape.rankfile, job.rankfile_text,
              check_context(shape, job, shape.hosts, ranks_of(shape, job, lines), mpi_major), job.findings);
@@ -207,7 +215,7 @@ JobPlan plan_job_ranks(System& system, const LaunchSpec& spec, int mpi_major) {
   } else if (!shape.host_ranks.empty()) {
     plan_uneven_bindings(spec, job, mpi_major);
   } else {
-    plan_ranks(shape, spec.placement.plan, job);
+    plan_ranks(shape, spec.placement.plan, job, mpi_major);
   }
   CheckContext context =
       check_context(shape, job, {}, static_cast<std::uint32_t>(job.ranks.size()), mpi_major);

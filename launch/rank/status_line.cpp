@@ -30,7 +30,8 @@ std::string render_details(const RankReport& report) {
     case RankStatus::resumed:
       return fmt::format(" seconds={}", stall.seconds);
     case RankStatus::ended:
-      return fmt::format(" status={} signal={}", report.exit_status, report.signal) +
+      return fmt::format(" status={} signal={} alone={}", report.exit_status, report.signal,
+                         report.alone ? 1 : 0) +
              (report.start_error == 0 ? "" : fmt::format(" errno={}", report.start_error));
   }
   return {};
@@ -70,6 +71,7 @@ void parse_details(Fields& fields, RankReport& report) {
   if (report.sign == RankStatus::ended) {
     report.exit_status = fields.number("status", 255);
     report.signal = fields.number("signal", 64);
+    report.alone = fields.number("alone", 1) == 1;
     if (fields.has_more()) report.start_error = fields.number("errno", 4095);
   }
   if (report.sign == RankStatus::resumed || report.sign == RankStatus::stalled) {

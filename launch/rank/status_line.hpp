@@ -21,11 +21,12 @@ struct RankReport {
   int exit_status = 0;  // ended: as a shell would report it
   int signal = 0;       // ended: by which, or 0
   int start_error = 0;  // ended: the errno if its program could not be started
+  bool alone = false;   // ended by SIGKILL, and its supervisor lives: no launcher did that
 
   bool operator==(const RankReport&) const = default;
 };
 
-// "ddlrun-rank token=T rank=3 host=h2 ended status=137 signal=9;\n", one write.
+// "ddlrun-rank token=T rank=3 host=h2 ended status=137 signal=9 alone=1;\n", one write.
 std::string render_status_line(std::string_view token, const RankReport& report);
 
 // "the program or its interpreter does not exist there", of a `start_error`.

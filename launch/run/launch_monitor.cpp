@@ -270,6 +270,9 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   const auto first = ranks_ ? find_first_failure(ranks_->record(), result.exit_status) : std::nullopt;
   const std::string report = first ? "ddlrun: " + render_first_failure(*first) : std::string();
   if (!is_open_mpi && first) analyse(fmt::format("{}{}\n", in_line_ ? "\n" : "", report), {});
+  // Open MPI 5.0.7 does not always name the rank that was killed.
+  if (is_open_mpi && first && first->alone && first->exit_status != result.exit_status)
+    analyse(report + "\n", {});
   if (!is_open_mpi && !first && last_lines_.empty()) return {};  // silence too
   const diagnose::RunStatus end{
       result.exit_status, is_open_mpi ? diagnose::LogSource::mpirun : diagnose::LogSource::unknown, true};

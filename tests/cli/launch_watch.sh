@@ -43,6 +43,14 @@ has "exit 7" exited.err "rank 0 on $(hostname) failed first: it exited with stat
 launch second $ranks -- sh -c '[ $OMPI_COMM_WORLD_RANK = '$last' ] && { sleep 0.3; exit 9; }; sleep 30'
 same "one rank fails: status" 9 "$status"
 has "one rank fails" second.err "ddlrun: rank $last on $(hostname) failed first: it exited with status 9"
+# The rank that was killed from outside, not one that ends because of it and is reported first; nor one that mpirun kills.
+# shellcheck disable=SC2016
+launch killed $ranks -- sh -c '[ $OMPI_COMM_WORLD_RANK = '$last' ] || exit 14; trap "" TERM; sleep 0.3; kill -KILL $$'
+has "killed from outside" killed.err "rank $last on $(hostname) failed first: it was ended by signal 9 (SIGKILL)"
+has "killed from outside" killed.err 'try:'
+# shellcheck disable=SC2016
+launch by_mpirun $ranks -- sh -c '[ $OMPI_COMM_WORLD_RANK != 0 ] || exit 14; trap "" TERM; sleep 20'
+has "killed by mpirun" by_mpirun.err "rank 0 on $(hostname) failed first: it exited with status 14"
 
 # --- streams: stdin arrives, stdout is byte for byte, stderr holds nothing of ours
 head -c 3000000 /dev/urandom > random

@@ -12,7 +12,7 @@ LAB_PATIENCE=600
 cp "$lab_tests/../data/programs/melt.in" "$lab_home/melt.in"
 chown 2000:2000 "$lab_home/melt.in"
 # The lines of the thermodynamic table: a step and numbers.
-table() { awk '/^Step / { on = 1 } /^Loop time/ { on = 0 } on' "$1"; }
+table() { awk '/^ *Step / { on = 1 } /^Loop time/ { on = 0 } on' "$1"; }
 
 on node1 lmp -in melt.in -log none > "$work/alone" 2> "$work/err" || fail "one rank: $(tail -n 3 "$work/err" "$work/alone")"
 same "one rank: six lines of numbers" 6 "$(table "$work/alone" | grep -cE '^ +[0-9]+( +-?[0-9.]+){5} *$')"

@@ -35,11 +35,20 @@ same "the program's exit status, which only the script's own file reports" 7 "$s
 torque --name tqgpu --walltime 10m --gpus 2 --runner none 2x2x1 --detach -- sleep 60
 ends 0
 id=$(head -n 1 "$work/out")
-asks "$id" TresPerNode gres:gpu:2
-ddl status "$id"
-grep -qE "$id .*(running|queued)" "$work/out" || fail "status: $(cat "$work/out")"
-ddl cancel "$id"
-ends 0
+found=$(field "$id" TresPerNode)
+same "job $id: TresPerNode" gres:gpu:2 "${found/gres\//gres:}" # gres/gpu:2 since Slurm 23
+if on node1 qstat -f "$id" 2>&1 | grep -q "Can't locate object method"; then
+  # The qstat of Debian 13 (slurm-wlm-torque 24.11) dies of a running job.
+  echo "left out: status and cancel, for this qstat cannot show a running job"
+  ddl status "$id"
+  ends 5
+  on node1 qdel "$id"
+else
+  ddl status "$id"
+  grep -qE "$id .*(running|queued)" "$work/out" || fail "status: $(cat "$work/out")"
+  ddl cancel "$id"
+  ends 0
+fi
 wait_until 20 eval '[ "$(field "$id" JobState)" = CANCELLED ]' || fail "job $id is $(field "$id" JobState)"
 torque --walltime 10m --runner none --queue nosuch 1x1x1 -- true
 ends 4

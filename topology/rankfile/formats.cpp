@@ -64,8 +64,12 @@ std::string masks(const MachinePlan& machine) {
   return join(list, ",");
 }
 
+std::string render_ompi4(const Plan& plan, const RankfileHeader& header) {
+  return render_rankfile(plan, header);
+}
+
 std::string render_ompi5(const Plan& plan, const RankfileHeader& header) {
-  const auto names = rankfile_names(plan);
+  const auto names = rankfile_names(plan, 5);
   std::string text =
       fmt::format("#by ddlrun {} for Open MPI 5: mpirun --map-by rankfile:file=FILE -n {} PROGRAM\n",
                   header.version, plan.dims.world_size());
@@ -105,7 +109,7 @@ std::string render_slurm(const Plan& plan, const RankfileHeader& header) {
 std::string render_json(const Plan& plan, const RankfileHeader&) { return render_plan_json(plan); }
 
 constexpr std::array<Format, 6> all_formats{{
-    {"ompi4", true, "Open MPI 4 rankfile, in the layout of rank_gen.py (default)", render_rankfile},
+    {"ompi4", true, "Open MPI 4 rankfile, in the layout of rank_gen.py (default)", render_ompi4},
     {"ompi5", true, "Open MPI 5: --map-by rankfile:file=FILE", render_ompi5},
     {"intel", false, "Intel MPI: machinefile, I_MPI_PIN_DOMAIN in its first line", render_intel},
     {"mpich", false, "MPICH hydra: hostfile, -bind-to user: in its first line", render_mpich},

@@ -99,9 +99,9 @@ std::size_t digit_count(std::uint32_t value) { return fmt::format_int(value).siz
 
 }  // namespace
 
-void check_rankfile_names(const std::vector<std::string>& hosts) {
+void check_rankfile_names(const std::vector<std::string>& hosts, int mpi_major) {
   for (const std::string& host : hosts) {
-    const auto problem = check_host_name(host);
+    const auto problem = check_host_name(host, mpi_major);
     if (problem && problem->severity == Severity::error) {
       throw Error(ErrorKind::request, {problem->what, "the host list", problem->hint});
     }
@@ -109,10 +109,10 @@ void check_rankfile_names(const std::vector<std::string>& hosts) {
   check_folding(hosts);
 }
 
-std::vector<std::string> rankfile_names(const Plan& plan) {
+std::vector<std::string> rankfile_names(const Plan& plan, int mpi_major) {
   std::vector<std::size_t> slot_lengths;
   for (const MachinePlan& machine : plan.machines) slot_lengths.push_back(longest_slot(machine));
-  check_rankfile_names(plan.hosts);
+  check_rankfile_names(plan.hosts, mpi_major);
   std::vector<std::string> names;
   names.reserve(plan.hosts.size());
   for (std::size_t h = 0; h < plan.hosts.size(); ++h) {
@@ -121,8 +121,8 @@ std::vector<std::string> rankfile_names(const Plan& plan) {
   return names;
 }
 
-std::string render_rankfile(const Plan& plan, const RankfileHeader& header) {
-  const auto names = rankfile_names(plan);
+std::string render_rankfile(const Plan& plan, const RankfileHeader& header, int mpi_major) {
+  const auto names = rankfile_names(plan, mpi_major);
   std::string text = render_header(plan, header);
   std::size_t bytes = text.size();
   for (std::uint32_t h = 0; h < names.size(); ++h) {

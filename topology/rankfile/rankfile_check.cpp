@@ -169,14 +169,13 @@ class RankfileChecker {
     const int base = line.column_of(piece);
     const auto column = [base](std::size_t offset) { return base + static_cast<int>(offset); };
     for (const EntryProblem& problem : entry.problems) {
-      const bool softer = problem.id == "no-slot" && context_.mpi_major >= 5;
-      line_findings_.push_back({problem.id, softer ? Severity::warning : problem.severity, line.number,
-                                column(problem.offset), problem.what, problem.hint, ""});
+      line_findings_.push_back({problem.id, problem.severity, line.number, column(problem.offset),
+                                problem.what, problem.hint, ""});
       line_mendable_ = line_mendable_ && problem.mendable;
     }
     if (entry.blank || !entry.rank || entry.host.empty()) return "";
     std::string host(entry.host);
-    if (const auto problem = check_host_name(entry.host)) {
+    if (const auto problem = check_host_name(entry.host, context_.mpi_major)) {
       line_findings_.push_back({problem->id, problem->severity, line.number, column(entry.host_offset),
                                 problem->what, problem->hint, ""});
       if (!problem->corrected.empty()) host = problem->corrected;

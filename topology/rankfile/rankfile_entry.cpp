@@ -226,8 +226,8 @@ class EntryReader {
     if (!word || is_word(0, "rank")) {
       return fail_line(
           "no-slot", offset(),
-          fmt::format("rank {} has no slot=; Open MPI 4 refuses that and garbles the message, 5 leaves the "
-                      "rank unbound",
+          fmt::format("rank {} has no slot=; Open MPI 4 refuses that and garbles the message, 5.0.7 refuses "
+                      "it without a message",
                       *entry_.rank),
           "append slot=PACKAGE:FIRST-LAST, as in slot=0:0-3");
     }

@@ -18,8 +18,8 @@ struct NameProblem {
   std::string corrected;  // the name to write instead, or ""
 };
 
-// What is wrong with one name of a rankfile, if anything.
-std::optional<NameProblem> check_host_name(std::string_view name);
+// What is wrong with one name of a rankfile for Open MPI `mpi_major` (4 or 5), if anything.
+std::optional<NameProblem> check_host_name(std::string_view name, int mpi_major = 4);
 
 // The name Open MPI compares: without "user@", cut at the first dot unless it is an IPv4 address, "007" as
 // "7".

@@ -183,6 +183,7 @@ Findings check_allocation(const RankfileFacts& facts, const CheckContext& contex
   for (const std::string& name : context.allocation) allocated.insert(folded_name(name));
   for (const auto& host : facts.hosts) {
     if (allocated.contains(host.folded)) continue;
+    if (context.mpi_major >= 5 && is_relative_name(host.name)) continue;  // counts the allocation's hosts
     const bool few = findings.size() < 10 && context.allocation.size() <= 10'000;
     const auto near = few ? closest_match(host.name, context.allocation) : std::nullopt;
     findings.push_back(finding(

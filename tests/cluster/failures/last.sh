@@ -31,6 +31,7 @@ break_slurm_controller_down() {
 }
 needs=hosts
 kind host_dies "X46|C12" "$h2" - "a host is switched off during the run"
+in_mpi_5 host_dies "X46|Z14" "$h2"
 break_host_dies() { switch_off_during "${mpirun[@]}" -n 2 -H "$h1:1,$h2:1" bin/worker sleep 20; }
 switch_off_during() {
   (

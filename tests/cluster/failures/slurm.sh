@@ -80,6 +80,7 @@ break_slurm_gpus_twice() {
   batch -n 2 --gpus-per-task=1 --ntasks-per-gpu=2
 }
 kind slurm_pmi2 "C27|X21" - - "srun --mpi=pmi2 with an Open MPI that has only PMIx"
+in_mpi_5 slurm_pmi2 F41
 break_slurm_pmi2() { broken srun -N 2 --mpi=pmi2 bin/worker; }
 kind slurm_no_such_mpi F22 - - "srun --mpi names a plug-in that is not there"
 break_slurm_no_such_mpi() { broken srun -N 2 --mpi=pmix_v9 bin/worker; }

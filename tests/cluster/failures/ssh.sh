@@ -29,7 +29,7 @@ break_sshd_down() {
   undo lab sshd "$h2"
   both
 }
-kind sshd_full C7 - - "sshd at its MaxStartups"
+kind sshd_full "C7|U96" - - "sshd at its MaxStartups; OpenSSH 9.8 and later have other words"
 break_sshd_full() {
   sshd_with "$h2" "MaxStartups 1"
   as_root "$h1" timeout 20 bash -c 'exec 3<> "/dev/tcp/$1/22"; sleep 20' bash "$h2" &
@@ -51,19 +51,36 @@ kind no_ssh C10 - - "the agent named for ssh does not exist"
 break_no_ssh() { both --mca plm_rsh_agent /opt/none/bin/ssh; }
 
 kind no_orted C2 - - "orted is not on the PATH of one host's shells"
+# Open MPI 5 in /usr starts the daemon by its full path.
 break_no_orted() {
+  if [ "$mpi_major" = 5 ]; then
+    both --prtemca prte_launch_agent /opt/none/bin/prted
+    return
+  fi
   shell_line_on "$h2" 'PATH=/opt/none/bin'
   both
 }
 kind orted_library "E15|C16|U58" - - "orted of one host lacks a library"
 break_orted_library() {
+  if [ "$mpi_major" = 5 ]; then
+    local_copy "$h2" "$(command -v prted)" prted 'libprrte\.so\.3' libprrte.so.2
+    both --prtemca prte_launch_agent /tmp/job/prted
+    return
+  fi
   local_copy "$h2" "$(command -v orted)" orted 'libopen-rte\.so\.40' libopen-rte.so.39
   shell_line_on "$h2" 'PATH=/tmp/job:$PATH'
   both
 }
 kind orted_version C17 - - "the daemon of one host is another Open MPI's (4.1 says 4.0.0 on the wire, this one 3.1.0)"
 break_orted_version() {
-  local plugins
+  local plugins library
+  if [ "$mpi_major" = 5 ]; then
+    library=$(ldd "$(command -v prted)" | awk '/libprrte/ { print $3 }')
+    local_copy "$h2" "$library" libprrte.so.3 '3\.0\.' 2.9.
+    shell_line_on "$h2" "export LD_LIBRARY_PATH=/tmp/job"
+    both
+    return
+  fi
   plugins=$(ompi_info --path pkglibdir --parsable | sed 's/.*://')
   local_copy "$h2" "$plugins/mca_oob_tcp.so" mca_oob_tcp.so '4\.0\.' 3.1.
   shell_line_on "$h2" "export OMPI_MCA_mca_base_component_path=/tmp/job:$plugins"
@@ -76,14 +93,18 @@ break_root_refused() {
     mpirun -n 1 hostname > "$log" 2>&1 < /dev/null || status=$?
 }
 kind tmp_read_only - "$h2" - "/tmp of one host cannot be written" "Read-only file system"
+in_mpi_5 tmp_read_only Z13
 break_tmp_read_only() {
   as_root "$h2" mount -o remount,ro /tmp
   undo as_root "$h2" mount -o remount,rw /tmp
-  both
+  # Without the option Open MPI 5 drops what the daemon says.
+  if [ "$mpi_major" = 5 ]; then both --leave-session-attached; else both; fi
 }
 kind too_many_files "C25|X52" "$h1" - "a limit of open files too low for mpirun, which says so in many ways"
+in_mpi_5 too_many_files Z11 "$h1"
 break_too_many_files() { broken sh -c 'ulimit -n 18; exec mpirun -n 2 -H "$1:2" bin/worker' sh "$h1"; }
 kind orted_killed C12 "$h2" - "orted of one host killed during the run"
+in_mpi_5 orted_killed Z14 "$h2"
 break_orted_killed() {
   kill_when_running "$h2" 'orted|prted' KILL # prted: Open MPI 5
   both_for 20

@@ -13,7 +13,7 @@ namespace {
 
 const std::string good =
     "signatures:\n"
-    "- id: Z1\n"
+    "- id: OWN1\n"
     "  class: P\n"
     "  title: it broke\n"
     "  match: ['our own text {value}']\n"
@@ -28,7 +28,7 @@ TEST_SUITE_BEGIN("doctor/diagnose/signatures_yaml");
 TEST_CASE("a user's signature file is read") {
   const SignatureSet set = parse_signatures(good, "own.yaml");
   REQUIRE(set.signatures.size() == 1);
-  CHECK(set.signatures[0].id == "Z1");
+  CHECK(set.signatures[0].id == "OWN1");
   CHECK(set.signatures[0].remedies == std::vector<std::string>{"do this"});
   const SignatureSet both = merge_signatures(*builtin_signatures(), set);
   CHECK(both.signatures.size() == builtin_signatures()->signatures.size() + 1);

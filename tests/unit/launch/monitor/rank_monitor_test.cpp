@@ -215,6 +215,14 @@ TEST_CASE("who failed first") {
     const auto first = launch::find_first_failure(run.watch.record(), row.job);
     CHECK((first ? static_cast<int>(first->rank) : -1) == row.rank);
   }
+  const RankReport killed{3, "h2", RankStatus::ended, {}, 137, 9, true};
+  for (const int later : {0, 1, 5}) {  // seconds; at 5 s the other rank has failed by itself
+    CAPTURE(later);
+    Run run;
+    run.say(0, RankStatus::ended, {}, 14);
+    run.watch.take_line(launch::render_status_line("T", killed), run.start + seconds(later));
+    CHECK(launch::find_first_failure(run.watch.record(), 14)->rank == (later < 5 ? 3 : 0));
+  }
   CHECK(launch::render_first_failure({3, "h2", RankStatus::ended, {}, 139, 11}) ==
         "rank 3 on h2 failed first: it was ended by signal 11 (SIGSEGV), status 139");
   CHECK(launch::render_first_failure({3, "h2", RankStatus::ended, {}, 7, 0}) ==

@@ -29,9 +29,11 @@ TEST_CASE("what a keeper reports is one short line and is read back") {
       {{1, "h.x", RankStatus::resumed, {72, 'S', -1, "", ""}, 0, 0},
        "ddlrun-rank token=T1 rank=1 host=h.x moves seconds=72;\n"},
       {{1, "h2", RankStatus::ended, {}, 139, 11},
-       "ddlrun-rank token=T1 rank=1 host=h2 ended status=139 signal=11;\n"},
+       "ddlrun-rank token=T1 rank=1 host=h2 ended status=139 signal=11 alone=0;\n"},
       {{1, "h2", RankStatus::ended, {}, 127, 0, 2},
-       "ddlrun-rank token=T1 rank=1 host=h2 ended status=127 signal=0 errno=2;\n"},
+       "ddlrun-rank token=T1 rank=1 host=h2 ended status=127 signal=0 alone=0 errno=2;\n"},
+      {{1, "h2", RankStatus::ended, {}, 137, 9, 0, true},
+       "ddlrun-rank token=T1 rank=1 host=h2 ended status=137 signal=9 alone=1;\n"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.line);
@@ -46,6 +48,7 @@ TEST_CASE("what a keeper reports is one short line and is read back") {
     CHECK(found.report->exit_status == row.report.exit_status);
     CHECK(found.report->signal == row.report.signal);
     CHECK(found.report->start_error == row.report.start_error);
+    CHECK(found.report->alone == row.report.alone);
     CHECK(found.rest == "more");
   }
 }
@@ -55,8 +58,8 @@ TEST_CASE("whatever is not exactly a keeper's line stays with the program") {
        {"ddlrun-rank token=T2 rank=3 host=h2 alive;\n", "ddlrun-rank token=T1 rank=3 host=h2 alive\n",
         "ddlrun-rank token=T1 rank=x host=h2 alive;\n", "ddlrun-rank token=T1 rank=3 host=h2 dances;\n",
         "ddlrun-rank token=T1 rank=3 host=h2 alive now;\n", "ddlrun-rank token=T1 rank=3 alive;\n",
-        "ddlrun-rank token=T1 rank=3 host=h2 ended status=256 signal=0;\n",
-        "ddlrun-rank token=T1 rank=3 host=h2 ended status=1;\n", "ddlrun-rank token=T1 ;\n",
+        "ddlrun-rank token=T1 rank=3 host=h2 ended status=256 signal=0 alone=0;\n",
+        "ddlrun-rank token=T1 rank=3 host=h2 ended status=1 signal=0;\n", "ddlrun-rank token=T1 ;\n",
         "ddlrun-rank token=T1 rank=99999999 host=h2 alive;\n",
         "ddlrun-rank token=T1 rank=3 host=h2 stalled seconds=5 state=TT pid=1 name=a in=b;\n", "a line\n",
         ""}) {

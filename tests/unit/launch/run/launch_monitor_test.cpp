@@ -31,13 +31,15 @@ struct Job : tests::FakeSystem {
     plan.program.verify = true;
     run.command.forwards_end = true;
   }
-  static std::string status_line(std::uint32_t rank, RankStatus sign, int exit_status = 0, int signal = 0) {
+  static std::string status_line(std::uint32_t rank, RankStatus sign, int exit_status = 0, int signal = 0,
+                                 bool alone = false) {
     RankReport report;
     report.rank = rank;
     report.host = rank == 0 ? "h1" : "h2";
     report.sign = sign;
     report.exit_status = exit_status;
     report.signal = signal;
+    report.alone = alone;
     return launch::render_status_line("tok", report);
   }
   static std::string place_line(std::uint32_t rank, int pu) {
@@ -167,6 +169,20 @@ TEST_CASE("under ssh: each line's rank is known, and the supervisor's report giv
   CHECK(diagnosis.find("at: rank 1 on h2\n") != std::string::npos);
   CHECK(diagnosis.find("HOST") == std::string::npos);
   CHECK(diagnosis.find("JOB") == std::string::npos);
+}
+
+// As measured with Open MPI 5.0.7: the other host's rank ends before mpirun knows who was killed.
+TEST_CASE("a killed rank is the cause, though the error of another rank is reported before") {
+  Job job;
+  job.plan.program.verify = false;
+  LaunchMonitor monitor(job.system, job.run);
+  const RunHooks hooks = monitor.hooks();
+  hooks.on_stderr_line("[h1:00000] *** An error occurred in Socket closed\n");
+  hooks.on_stderr_line(Job::status_line(0, RankStatus::ended, 14));
+  hooks.on_stderr_line(Job::status_line(1, RankStatus::ended, 137, 9, true));
+  monitor.finish(ended(14));
+  CHECK(monitor.watched()->first_failure->rank == 1);
+  CHECK(monitor.diagnosis(ended(14)).starts_with("cause: a rank was killed (SIGKILL)"));
 }
 
 TEST_CASE("Open MPI 5.0.7 exits with 0 after the loss of a host: the job has failed") {

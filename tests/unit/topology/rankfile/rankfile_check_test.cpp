@@ -9,6 +9,7 @@
 #include "topology/rankfile/rankfile_check_json.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -109,7 +110,7 @@ TEST_CASE("names must be those of the allocation, cut at the first dot on both s
   }
 }
 
-TEST_CASE("Open MPI 5: overlap is an error, a missing slot is not") {
+TEST_CASE("Open MPI 5: overlap is an error, as is a missing slot") {
   CheckContext five;
   five.mpi_major = 5;
   const auto overlap = check_rankfile("rank 0=a slot=0:0-1\nrank 1=a slot=0:1\n", five);
@@ -118,7 +119,24 @@ TEST_CASE("Open MPI 5: overlap is an error, a missing slot is not") {
   CHECK(overlap[0].severity == Severity::error);
   const auto unbound = check_rankfile("rank 0=a\n", five);
   REQUIRE(unbound.size() == 1);
-  CHECK(unbound[0].severity == Severity::warning);
+  CHECK(unbound[0].severity == Severity::error);  // 5.0.7 ends with status 213, without a message
+}
+
+// As mpirun 5.0.7 judged them, with each name as the host's own.
+TEST_CASE("Open MPI 5: names") {
+  CheckContext five;
+  five.mpi_major = 5;
+  five.allocation = {"a", "n_1", "1a", "rank", "12"};
+  for (const char* name : {"+n0", "n_1", "n_1.x", "1a", "a.b", "u@a"}) {
+    CAPTURE(name);
+    CHECK_FALSE(has_errors(check_rankfile(fmt::format("rank 0={} slot=0:0\n", name), five)));
+  }
+  for (const char* name : {"rank", "1a.b.c", "12.x", "1.2.3", "a+b", "007"}) {
+    CAPTURE(name);
+    CHECK(has_errors(check_rankfile(fmt::format("rank 0={} slot=0:0\n", name), five)));
+  }
+  const auto four = check_rankfile("rank 0=n_1 slot=0:0\n", {});
+  CHECK(four.at(0).id == "underscore-in-name");
 }
 
 TEST_CASE("each host may have a machine of its own") {
