@@ -65,10 +65,10 @@ void RankMonitor::take(const RankReport& report, Time now) {
     record_.ends.emplace(report.rank, report.exit_status);
     const bool may_be_mpirun = report.signal == SIGTERM || (report.signal == SIGKILL && !report.alone);
     auto& first = may_be_mpirun ? record_.first_ended : record_.first_failure;
-    // With Open MPI 5.0.7 other ranks exit with an error as soon as the connection to a killed rank closes,
-    // and their reports may come before its own.
-    const bool caused_first =
-        report.alone && first && first->signal == 0 && now - first_failed_ < late_report;
+    // With Open MPI 5.0.7 other ranks end by an error or SIGPIPE as soon as the connection to a killed rank
+    // closes, and their reports may come before its own.
+    const bool caused_first = report.alone && first && (first->signal == 0 || first->signal == SIGPIPE) &&
+                              now - first_failed_ < late_report;
     if (report.exit_status != 0 && (!first || caused_first)) {
       first = report;
       if (!may_be_mpirun) first_failed_ = now;

@@ -74,7 +74,7 @@ undo_few_connections() {
   each sshd_plain "$@"
 }
 # OpenSSH 9.2's words or those of 10.0.
-shows_few_connections() { ssh_says "$1" kex_exchange_identification || ssh_says "$1" 'Connection closed by'; }
+shows_few_connections() { ! reach "$1" true && grep -qE 'kex_exchange_identification|Connection closed by' "$work/ssh.err.$1"; }
 
 fault forwarding SSH-08 quick warn named:node "ssh's configuration forwards the agent to the host"
 inject_forwarding() { for host; do printf 'Host %s\n  ForwardAgent yes\n' "$host" >> "$lab_home/.ssh/config"; done; chown 2000:2000 "$lab_home/.ssh/config"; }

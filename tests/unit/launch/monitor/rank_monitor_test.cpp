@@ -216,12 +216,17 @@ TEST_CASE("who failed first") {
     CHECK((first ? static_cast<int>(first->rank) : -1) == row.rank);
   }
   const RankReport killed{3, "h2", RankStatus::ended, {}, 137, 9, true};
-  for (const int later : {0, 1, 5}) {  // seconds; at 5 s the other rank has failed by itself
-    CAPTURE(later);
+  struct Other {
+    int status, signal, later, first;
+  };
+  // After 5 s the other rank has failed by itself.
+  for (const Other& other : {Other{14, 0, 0, 3}, Other{14, 0, 1, 3}, Other{141, 13, 1, 3},
+                             Other{139, 11, 1, 0}, Other{14, 0, 5, 0}}) {
+    CAPTURE(other.status);
     Run run;
-    run.say(0, RankStatus::ended, {}, 14);
-    run.watch.take_line(launch::render_status_line("T", killed), run.start + seconds(later));
-    CHECK(launch::find_first_failure(run.watch.record(), 14)->rank == (later < 5 ? 3 : 0));
+    run.say(0, RankStatus::ended, {}, other.status, other.signal);
+    run.watch.take_line(launch::render_status_line("T", killed), run.start + seconds(other.later));
+    CHECK(static_cast<int>(launch::find_first_failure(run.watch.record(), 14)->rank) == other.first);
   }
   CHECK(launch::render_first_failure({3, "h2", RankStatus::ended, {}, 139, 11}) ==
         "rank 3 on h2 failed first: it was ended by signal 11 (SIGSEGV), status 139");
