@@ -51,7 +51,7 @@ scenario_dependency() {
   same "in order" "first second" "$(xargs < "$lab_home/order")"
 }
 scenario_dependency_never() {
-  begin 1x1x1 -- sh -c 'sleep 1; exit 1'
+  begin 1x1x1 -- sh -c 'sleep 4; exit 1' # the second job must be handed in before it ends
   begin --dependencies "afterok:$id" 1x1x1 -- true
   wait_until 15 has_reason DependencyNeverSatisfied || fail "reason: $(field "$id" Reason)"
   ddl status "$id" --json
