@@ -118,9 +118,8 @@ bool exited_itself(const FailingRank& rank) {
 void add_facts(Diagnosis& diagnosis, const LogFacts& log) {
   // Where a rank exited with a status, the launcher ended the other ranks: their signal is not the cause.
   const auto ended = log.matches.first_failed_rank(log.sources);
-  const bool by_status = ended && ended->how.starts_with("exit status ");
   for (const Signature& signature : log.signatures.signatures) {
-    if (by_status && signature.kind == SignatureClass::fact) continue;
+    if (ended && ended->how.starts_with("exit status ") && signature.kind == SignatureClass::fact) continue;
     const bool holds = std::any_of(signature.facts.begin(), signature.facts.end(), [&](const FactRule& fact) {
       return fact_holds(fact, signature, log, diagnosis);
     });

@@ -91,9 +91,11 @@ int status_after_signal(const ObservedRun& observed, LauncherKind launcher) {
   if (result.exit_status == 0 && (!hydra || (monitored && all_ended_well(*monitored, ranks)))) return 0;
   const auto common = monitored ? find_common_end(*monitored, ranks) : std::nullopt;
   if (common) return *common;
-  // mpirun may crash on a signal while a rank fails: then the rank's status counts.
+  // mpirun may crash on a signal while a rank fails: then the rank's status counts. A kill belongs to the
+  // ending.
   const bool crashed = result.signal != 0;
-  if (crashed && monitored && monitored->first_failure) return monitored->first_failure->exit_status;
+  if (crashed && monitored && monitored->first_failure && monitored->first_failure->signal != SIGKILL)
+    return monitored->first_failure->exit_status;
   return result.exit_status == 1 || crashed || hydra ? 128 + result.forwarded_signal : result.exit_status;
 }
 

@@ -215,7 +215,7 @@ TEST_CASE("who failed first") {
     const auto first = launch::find_first_failure(run.watch.record(), row.job);
     CHECK((first ? static_cast<int>(first->rank) : -1) == row.rank);
   }
-  const RankReport killed{3, "h2", RankStatus::ended, {}, 137, 9, true};
+  const RankReport killed{3, "h2", RankStatus::ended, {}, 137, 9, 0, true};
   struct Other {
     int status, signal, later, first;
   };

@@ -90,7 +90,7 @@ TEST_CASE("a host that cannot be reached, one without ddlrun, one with another b
   };
   CHECK(job.run() == exit_code(ErrorKind::request));  // what the user must mend first
   CHECK(job.says("h1 cannot be reached: ssh: connect to host h1 port 22: No route to host"));
-  CHECK(job.says("ssh -o BatchMode=yes h1 true; ddlrun doctor h1"));
+  CHECK(job.says("ddlrun doctor h1; ssh -o BatchMode=yes h1 true"));
   CHECK(job.says("h2 has no ddlrun that can start ranks: sh: 1: exec: ddlrun: not found"));
   CHECK(job.says("h3 has another build of ddlrun"));
   CHECK_FALSE(job.says("h4"));
