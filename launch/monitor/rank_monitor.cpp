@@ -199,6 +199,8 @@ void RankMonitor::finish(bool failed, const std::string& named) {
   // A host that could still report how its rank failed was not lost: mpirun loses its daemon while it ends
   // the job.
   if (failed_by_itself(named)) return;
+  // A program that could not start ends the job before ranks elsewhere can report: their hosts are not lost.
+  if (record_.first_failure && record_.first_failure->start_error != 0) return;
   if (!named.empty()) record_.lost_hosts = {named};
   if (!failed || !named.empty() || record_.ends.empty()) return;
   for (const auto& [name, host] : hosts_) {

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cerrno>
+
 using namespace ddlrun;
 using launch::MonitorEvent;
 using launch::RankMonitor;
@@ -270,6 +272,13 @@ TEST_CASE("a host that reports no end while others do was lost; the launcher's w
   failed.say(3, RankStatus::ended, {}, 127, 0);
   failed.watch.finish(true, "h2");
   CHECK(failed.watch.record().lost_hosts.empty());
+  // A program that is missing on one host ends the job before the other host reports.
+  Run missing;
+  missing.pass(10, "12");
+  const RankReport unstarted{0, "h1", RankStatus::ended, {}, 127, 0, ENOENT};
+  missing.watch.take_line(launch::render_status_line("T", unstarted), missing.start + seconds(10));
+  missing.watch.finish(true, "");
+  CHECK(missing.watch.record().lost_hosts.empty());
   ended.watch.finish(true, "h1");
   CHECK(ended.watch.record().lost_hosts == std::vector<std::string>{"h1"});
   good.watch.finish(false, "");
