@@ -19,6 +19,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 namespace ddlrun {
@@ -63,14 +64,17 @@ int write_bytes(int descriptor, std::string_view bytes) {
   return 0;
 }
 
-// A device, a pipe, or where stdout goes: nothing that can be replaced.
-bool write_through(const std::string& path, std::string_view bytes) {
+// What is at the path; nothing for a new file. Asked before links are followed: the kernel knows which of
+// them are traps.
+std::optional<struct stat> status_of(const std::string& path) {
   struct stat status {};
-  // Asked before links are followed: the kernel knows which of them are traps.
-  if (::stat(path.c_str(), &status) != 0) {
-    if (errno != ENOENT) refuse_file("write", path, errno);
-    return false;
-  }
+  if (::stat(path.c_str(), &status) == 0) return status;
+  if (errno != ENOENT) refuse_file("write", path, errno);
+  return std::nullopt;
+}
+
+// A device, a pipe, or where stdout goes: nothing that can be replaced.
+bool write_through(const std::string& path, const struct stat& status, std::string_view bytes) {
   if (S_ISDIR(status.st_mode)) refuse_file("write", path, EISDIR);
   const int stream = find_own_stream(status);
   if (stream < 0 && S_ISREG(status.st_mode)) return false;
@@ -190,17 +194,16 @@ std::string PosixFiles::foreign_owner(const std::string& directory) {
 }
 
 void PosixFiles::write(const std::string& given, std::string_view bytes) {
-  if (write_through(given, bytes)) return;
+  const auto replaced = status_of(given);
+  if (replaced && write_through(given, *replaced, bytes)) return;
   const std::string path = follow_links(given);
   const std::string temporary = fmt::format("{}.tmp.{}", path, ::getpid());
-  struct stat replaced {};
-  const bool keeps_mode = ::stat(path.c_str(), &replaced) == 0;
   {
     const Descriptor d{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644)};
     if (d.fd < 0) refuse_file("write", path, errno);
     try {
       // A file that only its owner could read stays so.
-      if (keeps_mode && ::fchmod(d.fd, replaced.st_mode & 0777) != 0) refuse_file("write", path, errno);
+      if (replaced && ::fchmod(d.fd, replaced->st_mode & 0777) != 0) refuse_file("write", path, errno);
       if (const int code = write_bytes(d.fd, bytes); code != 0) refuse_file("write", path, code);
       if (::fsync(d.fd) != 0) refuse_file("write", path, errno);
     } catch (...) {

@@ -27,14 +27,6 @@ std::string table_address(std::string_view text) {
   return hex;
 }
 
-std::vector<std::string_view> words_of_line(std::string_view line) {
-  std::vector<std::string_view> words;
-  for (const std::string_view word : split(line, ' ')) {
-    if (!word.empty()) words.push_back(word);
-  }
-  return words;
-}
-
 // An IPv4 address is the end of the one that stands for it in IPv6.
 bool is_end(std::string_view found, const std::string& address, std::uint64_t port) {
   const std::string port_text = fmt::format(":{:04X}", port);
@@ -51,7 +43,8 @@ int find_tcp_retries(std::string_view table, const std::string& ssh_connection) 
   if (!far_port || !near_port) return 0;
   const std::string far = table_address(ends[0]), near = table_address(ends[2]);
   for (const std::string_view line : split(table, '\n')) {
-    const auto words = words_of_line(line);  // number, ends, state, queues, timer, retries, user, probes, ...
+    const auto words =
+        split_blanks(line, " ");  // number, ends, state, queues, timer, retries, user, probes, ...
     if (words.size() < 9 || !is_end(words[1], near, *near_port) || !is_end(words[2], far, *far_port))
       continue;
     if (words[5].starts_with("04:")) return static_cast<int>(parse_unsigned(words[8], 1000).value_or(0));

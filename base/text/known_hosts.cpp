@@ -10,20 +10,6 @@ namespace ddlrun {
 
 namespace {
 
-constexpr std::string_view blanks = " \t\r";
-
-std::vector<std::string_view> blank_separated(std::string_view line) {
-  std::vector<std::string_view> words;
-  while (true) {
-    const std::size_t begin = line.find_first_not_of(blanks);
-    if (begin == std::string_view::npos) return words;
-    line.remove_prefix(begin);
-    const std::string_view word = line.substr(0, line.find_first_of(blanks));
-    words.push_back(word);
-    line.remove_prefix(word.size());
-  }
-}
-
 void add_names(const std::vector<std::string_view>& words, std::size_t most,
                std::vector<std::string>& names) {
   for (std::size_t i = 1; i < words.size() && names.size() < most; ++i) {
@@ -43,14 +29,14 @@ std::string digits_of(std::string text) {
 std::vector<std::string> parse_hosts_table(std::string_view text, std::size_t most) {
   std::vector<std::string> names;
   for (const std::string_view line : split(text, '\n'))
-    add_names(blank_separated(line.substr(0, line.find('#'))), most, names);
+    add_names(split_blanks(line.substr(0, line.find('#'))), most, names);
   return names;
 }
 
 std::vector<std::string> parse_ssh_hosts(std::string_view text, std::size_t most) {
   std::vector<std::string> names;
   for (const std::string_view line : split(text, '\n')) {
-    const auto words = blank_separated(line);
+    const auto words = split_blanks(line);
     if (!words.empty() && to_upper(words[0]) == "HOST") add_names(words, most, names);
   }
   return names;

@@ -22,6 +22,8 @@ std::optional<double> parse_number(std::string_view text);
 
 // "a,b,,c" -> {"a", "b", "", "c"}; "" -> {""}.
 std::vector<std::string_view> split(std::string_view text, char separator);
+// "a  b" -> {"a", "b"}: the words between any number of blanks.
+std::vector<std::string_view> split_blanks(std::string_view text, std::string_view blanks = " \t\r");
 std::string join(std::span<const std::string> words, std::string_view separator);
 // Without leading and trailing blanks, tabs, CR and LF.
 std::string_view trim(std::string_view text);

@@ -18,12 +18,6 @@ constexpr std::uint64_t much_noise_bytes = 4096;
 
 bool is_key_kind(std::string_view kind) { return kind == "unknown-host-key" || kind == "changed-host-key"; }
 
-std::string shell_words(const std::vector<std::string>& hosts) {
-  std::vector<std::string> words;
-  for (const std::string& host : hosts) words.push_back(quote_shell(host));
-  return join(words, " ");
-}
-
 // `line` with HOST in it, for one host or as a loop over many.
 std::string for_hosts(std::string line, const std::vector<std::string>& hosts) {
   const bool many = hosts.size() > 1;
@@ -31,7 +25,7 @@ std::string for_hosts(std::string line, const std::vector<std::string>& hosts) {
   for (auto at = line.find("HOST"); at != std::string::npos; at = line.find("HOST", at + name.size()))
     line.replace(at, 4, name);
   if (!many) return line;
-  return fmt::format("for h in {}; do {}; done", shell_words(hosts), line);
+  return fmt::format("for h in {}; do {}; done", render_shell(hosts), line);
 }
 
 Remedy key_remedy(const CheckInput& input, const std::vector<std::string>& hosts) {
@@ -244,7 +238,7 @@ CheckResult changed_keys(const CheckInput& input, const TroubleGroup& group) {
 CheckResult unknown_keys(const TroubleGroup& group) {
   constexpr std::string_view scanned = "~/.ssh/scanned_host_keys";
   Remedy remedy = driver_host_commands(
-      {fmt::format("ssh-keyscan {} > {} && ssh-keygen -lf {}", shell_words(group.names), scanned, scanned),
+      {fmt::format("ssh-keyscan {} > {} && ssh-keygen -lf {}", render_shell(group.names), scanned, scanned),
        fmt::format("cat {} >> ~/.ssh/known_hosts && rm {}", scanned, scanned)},
       "the second command only after comparing: " + compare_words(group.names.front()));
   remedy.asks_each = true;

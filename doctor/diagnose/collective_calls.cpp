@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <tuple>
 
 namespace ddlrun::diagnose {
 
@@ -57,12 +58,13 @@ std::optional<CollectiveMismatch> CollectiveCalls::mismatch() const {
   const bool of_one_group = std::all_of(by_rank_.begin(), by_rank_.end(),
                                         [&](const auto& row) { return row.second.group == group; });
   if (!of_one_group) return std::nullopt;
-  // How many ranks make the same call as this one.
-  const auto alike = [&](const CollectiveCall& call) {
-    return std::count_if(by_rank_.begin(), by_rank_.end(), [&](const auto& row) {
-      return row.second.is_same(call) && row.second.number == call.number;
-    });
+  const auto key_of = [](const CollectiveCall& call) {
+    return std::tuple(call.number, call.operation, call.elements);
   };
+  std::map<std::tuple<std::uint64_t, std::string, std::string>, std::size_t> counts;
+  for (const auto& [rank, call] : by_rank_) ++counts[key_of(call)];
+  // How many ranks make the same call as this one.
+  const auto alike = [&](const CollectiveCall& call) { return counts.at(key_of(call)); };
   const auto odd = std::min_element(by_rank_.begin(), by_rank_.end(), [&](const auto& a, const auto& b) {
     if (a.second.number != b.second.number) return a.second.number < b.second.number;
     return alike(a.second) < alike(b.second);

@@ -5,7 +5,6 @@
 #include "doctor/diagnose/exit_status.hpp"
 #include "doctor/diagnose/finding_text.hpp"
 #include "doctor/diagnose/likely_cause.hpp"
-#include "doctor/diagnose/line_pattern.hpp"
 #include "doctor/diagnose/log_end.hpp"
 #include "doctor/diagnose/message_parts.hpp"
 
@@ -118,8 +117,9 @@ bool exited_itself(const FailingRank& rank) {
 void add_facts(Diagnosis& diagnosis, const LogFacts& log) {
   // Where a rank exited with a status, the launcher ended the other ranks: their signal is not the cause.
   const auto ended = log.matches.first_failed_rank(log.sources);
+  const bool by_status = ended && ended->how.starts_with("exit status ");
   for (const Signature& signature : log.signatures.signatures) {
-    if (ended && ended->how.starts_with("exit status ") && signature.kind == SignatureClass::fact) continue;
+    if (by_status && signature.kind == SignatureClass::fact) continue;
     const bool holds = std::any_of(signature.facts.begin(), signature.facts.end(), [&](const FactRule& fact) {
       return fact_holds(fact, signature, log, diagnosis);
     });
@@ -160,7 +160,6 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log) {
   const Signature* signature = find_signature(log.signatures, python_exception_id);
   if (exception == nullptr || signature == nullptr) return;
   const std::string& source = log.sources[exception->source];
-  const std::uint64_t first_line = exception->evidence.front().line;
   const EvidenceLine& frame = exception->evidence.front();
   const auto explains = [&](const Finding& finding) {
     return finding.kind <= SignatureClass::generic &&
@@ -201,7 +200,7 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log) {
   const auto is_survived = [&](const Finding& other) {
     if (log.names_ranks || other.evidence.empty() || other.evidence.back().source != source) return false;
     const LogLine& line = other.evidence.back();
-    return line.line < first_line && exception_text(line.text) &&
+    return line.line < frame.line && exception_text(line.text) &&
            std::none_of(log.tracebacks.exceptions().begin(), log.tracebacks.exceptions().end(),
                         [&](const PythonException& one) { return one.evidence.front().line <= line.line; });
   };
@@ -209,7 +208,7 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log) {
   const auto at = std::find_if(findings.begin(), findings.end(), [&](const Finding& other) {
     if (other.kind > SignatureClass::generic || is_survived(other)) return true;
     const bool later = !other.evidence.empty() && other.evidence.front().source == source &&
-                       other.evidence.front().line > first_line;
+                       other.evidence.front().line > frame.line;
     const Signature* known = find_signature(log.signatures, other.id);
     return later && (other.kind == SignatureClass::generic || (known != nullptr && known->may_follow));
   });

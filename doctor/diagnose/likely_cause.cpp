@@ -81,6 +81,12 @@ std::string said_below(const SalientLine& line) {
   return "";
 }
 
+// "no space left" fits "No space left": both in upper case.
+bool fits_upper(LinePattern pattern, std::string_view upper) {
+  for (std::string& piece : pattern.pieces) piece = to_upper(piece);
+  return match_line(pattern, upper).has_value();
+}
+
 std::string clip(std::string text) { return shorten(std::move(text), max_headline); }
 
 }  // namespace
@@ -139,26 +145,9 @@ std::string value_in(const Signature& signature, std::string_view text) {
   return "";
 }
 
-namespace {
-
-std::string lowered(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return lower;
-}
-
-// Words of other letters: "no space left" as "No space left".
-bool fits_lowered(const LinePattern& pattern, std::string_view text) {
-  LinePattern lower = pattern;
-  for (std::string& piece : lower.pieces) piece = lowered(piece);
-  return match_line(lower, lowered(text)).has_value();
-}
-
-}  // namespace
-
 const Signature* error_class(const SignatureSet& set, std::string_view text) {
   const Signature *last = nullptr, *other_letters = nullptr;
+  const std::string upper = to_upper(text);
   for (const Signature& signature : set.signatures) {
     if (signature.kind != SignatureClass::likely) continue;
     last = &signature;
@@ -169,7 +158,7 @@ const Signature* error_class(const SignatureSet& set, std::string_view text) {
     const bool nearly =
         other_letters == nullptr &&
         std::any_of(signature.patterns.begin(), signature.patterns.end(),
-                    [text](const MessagePattern& p) { return fits_lowered(p.front(), text); });
+                    [&upper](const MessagePattern& p) { return fits_upper(p.front(), upper); });
     if (nearly) other_letters = &signature;
   }
   return other_letters != nullptr ? other_letters : last;

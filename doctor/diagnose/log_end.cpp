@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/diagnose/log_end.hpp"
 
+#include "doctor/diagnose/words.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -37,10 +39,8 @@ bool run_completes(const LogFacts& log) {
                                 "lapsed",   "PASSED",  "'ok'",           "End Time",      "end time",
                                 "Finalis",  "Finaliz", "Execution rate", "Results saved", "successfully",
                                 "real ",    "user ",   "Goodbye"};
-  return std::any_of(log.last_lines.begin(), log.last_lines.end(), [&](const LogLine& line) {
-    return std::any_of(words.begin(), words.end(),
-                       [&](const char* word) { return line.text.find(word) != std::string::npos; });
-  });
+  return std::any_of(log.last_lines.begin(), log.last_lines.end(),
+                     [&](const LogLine& line) { return has_any(line.text, words); });
 }
 
 bool ends_in_trouble(const LogFacts& log) {

@@ -7,6 +7,7 @@
 #include "doctor/diagnose/finding_text.hpp"
 #include "doctor/diagnose/message_parts.hpp"
 #include "doctor/diagnose/sanitize.hpp"
+#include "doctor/diagnose/words.hpp"
 
 #include <fmt/format.h>
 
@@ -57,18 +58,14 @@ bool gives_way(const Signature& signature) { return signature.may_follow || sign
 // A line of Python's logging at level WARNING: the program goes on after it.
 bool is_warning(const Match& match) {
   constexpr std::string_view levels[] = {"(WARNING)", "[WARNING]", " - WARNING - ", "WARNING:root"};
-  return !match.evidence.empty() &&
-         std::any_of(std::begin(levels), std::end(levels), [&match](std::string_view level) {
-           return match.evidence.front().text.find(level) != std::string::npos;
-         });
+  return !match.evidence.empty() && has_any(match.evidence.front().text, levels);
 }
 
 int order_of(SignatureClass kind) { return static_cast<int>(kind); }
 
 bool is_abort_call(const Match& end) {
-  return std::any_of(end.evidence.begin(), end.evidence.end(), [](const EvidenceLine& line) {
-    return line.text.find("MPI_Abort") != std::string::npos;
-  });
+  return std::any_of(end.evidence.begin(), end.evidence.end(),
+                     [](const EvidenceLine& line) { return has(line.text, "MPI_Abort"); });
 }
 
 // torchrun and Python write a signal as a negative status; -1 is the usual argument of MPI_Abort.

@@ -53,14 +53,6 @@ std::vector<std::string_view> quoted_in(std::string_view text) {
   return all;
 }
 
-bool starts_with_any(std::string_view text, const auto& some) {
-  return std::any_of(some.begin(), some.end(), [text](const char* one) { return text.starts_with(one); });
-}
-
-bool has_any(std::string_view text, const auto& some) {
-  return std::any_of(some.begin(), some.end(), [text](const char* one) { return has(text, one); });
-}
-
 // "Use it. Then", "per node.Fatal error", the end of a line.
 std::size_t sentence_end(std::string_view text) {
   const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
@@ -164,7 +156,7 @@ std::string path_in(std::string_view message) {
   for (const std::string_view text : quoted_in(message)) {
     if (is_path(text)) return std::string(text);
   }
-  for (const std::string_view word : words_of(message, " \t=")) {
+  for (const std::string_view word : split_blanks(message, " \t=")) {
     const std::string_view plain = without_marks(word);
     if (is_path(plain) && (plain.starts_with('/') || plain.starts_with("./") || plain.starts_with("~/")))
       return std::string(plain);
@@ -173,7 +165,7 @@ std::string path_in(std::string_view message) {
 }
 
 std::string library_in(std::string_view message) {
-  for (const std::string_view word : words_of(message, " \t=")) {
+  for (const std::string_view word : split_blanks(message, " \t=")) {
     std::string_view plain = without_marks(word);
     plain.remove_prefix(plain.rfind('/') == npos ? 0 : plain.rfind('/') + 1);
     plain = plain.substr(0, plain.find_first_of(":'\","));

@@ -170,7 +170,7 @@ std::optional<StackFrame> parse_stack_frame(std::string_view text) {
   if (auto frame = glibc_frame(text)) return frame;
   if (auto frame = gdb_frame(text)) return frame;
   if (auto frame = jvm_frame(text)) return frame;
-  const auto words = words_of(text);
+  const auto words = split_blanks(text);
   if (auto frame = ucx_frame(words)) return frame;
   if (auto frame = ifort_frame(words)) return frame;
   return julia_frame(text);

@@ -26,7 +26,7 @@ constexpr std::string_view wrapped = "The above exception was the direct cause";
 bool is_library(std::string_view path) {
   constexpr std::array parts = {"site-packages", "dist-packages", "/lib/python", "/lib64/python", "<frozen",
                                 "<string>",      "<__array_",     "/importlib/", ".pyx"};
-  return std::any_of(parts.begin(), parts.end(), [path](const char* part) { return has(path, part); });
+  return has_any(path, parts);
 }
 
 std::string_view last_component(std::string_view name) {
@@ -84,8 +84,7 @@ bool is_consequence_exception(std::string_view type, std::string_view message) {
                                    "in DataLoader worker process",  // the worker's own follows it
                                    "in replica",
                                    "watchdog timeout"};
-  const bool by_message = std::any_of(messages.begin(), messages.end(),
-                                      [message](const char* part) { return has(message, part); });
+  const bool by_message = has_any(message, messages);
   if (name == "DistBackendError") return by_message;
   return by_message || std::find(types.begin(), types.end(), name) != types.end();
 }

@@ -4,6 +4,7 @@
 #include "base/text/text.hpp"
 #include "doctor/diagnose/python_traceback.hpp"
 #include "doctor/diagnose/sanitize.hpp"
+#include "doctor/diagnose/words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,11 +22,6 @@ constexpr int max_following = 8;
 constexpr int max_following_stack = 20;  // an error stack of MPICH
 constexpr int last_errno = 134;          // of Linux
 constexpr int boilerplate_score = 6;     // listed only where no better line exists
-
-bool has_any(std::string_view text, std::initializer_list<std::string_view> some) {
-  return std::any_of(some.begin(), some.end(),
-                     [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
-}
 
 // "open /dev/x: Invalid argument": a call of the system failed.
 bool ends_with_errno_text(std::string_view text) {

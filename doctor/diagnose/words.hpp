@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The words of a line of a log.
+// What a line of a log contains.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
+#include <iterator>
 #include <string_view>
-#include <vector>
 
 namespace ddlrun::diagnose {
 
@@ -19,14 +20,17 @@ inline std::string_view file_name_of(std::string_view path) {
   return slash == npos ? path : path.substr(slash + 1);
 }
 
-inline std::vector<std::string_view> words_of(std::string_view text, std::string_view separators = " \t") {
-  std::vector<std::string_view> words;
-  for (std::size_t at = text.find_first_not_of(separators); at != npos;) {
-    const std::size_t end = std::min(text.find_first_of(separators, at), text.size());
-    words.push_back(text.substr(at, end - at));
-    at = text.find_first_not_of(separators, end);
-  }
-  return words;
+// `some`: an array or a list of texts.
+inline bool has_any(std::string_view text, const auto& some) {
+  return std::any_of(std::begin(some), std::end(some),
+                     [text](std::string_view one) { return has(text, one); });
+}
+inline bool has_any(std::string_view text, std::initializer_list<std::string_view> some) {
+  return has_any<std::initializer_list<std::string_view>>(text, some);
+}
+inline bool starts_with_any(std::string_view text, const auto& some) {
+  return std::any_of(std::begin(some), std::end(some),
+                     [text](std::string_view one) { return text.starts_with(one); });
 }
 
 }  // namespace ddlrun::diagnose

@@ -10,18 +10,6 @@
 namespace ddlrun::doctor {
 namespace {
 
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  for (std::size_t at = line.find_first_not_of(" \t\r"); at != std::string_view::npos;
-       at = line.find_first_not_of(" \t\r", at)) {
-    const std::size_t end = line.find_first_of(" \t\r", at);
-    words.push_back(line.substr(at, end == std::string_view::npos ? end : end - at));
-    if (end == std::string_view::npos) break;
-    at = end;
-  }
-  return words;
-}
-
 std::optional<double> parse_real(std::string_view text) {
   double value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -71,7 +59,7 @@ std::optional<NcclReport> parse_nccl_tests(std::string_view text) {
   for (const std::string_view line : split(text, '\n')) {
     const std::size_t colon = line.find(':');
     if (!line.starts_with('#') || colon == std::string_view::npos) continue;
-    const auto words = words_of(line.substr(colon + 1));
+    const auto words = split_blanks(line.substr(colon + 1));
     if (words.empty()) continue;
     if (line.find("Avg bus bandwidth") != std::string_view::npos) {
       const auto value = parse_real(words[0]);
@@ -91,7 +79,7 @@ std::optional<std::uint64_t> parse_write_bandwidth(std::string_view text) {
   for (const std::string_view line : split(text, '\n')) {
     if (line.find("#bytes") != std::string_view::npos)
       in_gigabits = line.find("BW average[Gb/sec]") != std::string_view::npos;
-    const auto words = words_of(line);
+    const auto words = split_blanks(line);
     if (!in_gigabits || words.size() < 4 || !parse_unsigned(words[0]) || !parse_unsigned(words[1])) continue;
     if (const auto average = parse_real(words[3])) mbits = static_cast<std::uint64_t>(*average * 1000 + 0.5);
   }

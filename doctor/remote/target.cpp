@@ -18,7 +18,6 @@ std::string find_jump_host(std::string_view ssh_configuration) {
 }
 
 void Targets::read_ssh_configuration(const std::string& host) {
-  asked_ = true;
   Command command{options_.ssh, "-G"};
   command.insert(command.end(), options_.ssh_arguments.begin(), options_.ssh_arguments.end());
   command.insert(command.end(), {"--", host});
@@ -28,9 +27,9 @@ void Targets::read_ssh_configuration(const std::string& host) {
 }
 
 void Targets::resolve(const std::vector<std::string>& hosts) {
-  if (options_.via != Via::ssh || hosts.empty() || system_.kernel == nullptr) return;
+  if (options_.via != Via::ssh || hosts.empty()) return;
   read_ssh_configuration(hosts.front());
-  if (!jump_host_.empty()) return;
+  if (!jump_host_.empty() || system_.kernel == nullptr) return;
   const auto lookups = system_.kernel->find_all_addresses(hosts);
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     const auto& found = lookups[i].addresses;
@@ -38,14 +37,11 @@ void Targets::resolve(const std::vector<std::string>& hosts) {
   }
 }
 
-std::string Targets::of(const std::string& host) {
+std::string Targets::of(const std::string& host) const {
   if (options_.via != Via::ssh) return options_.via == Via::mpirun ? host : std::string();
-  if (!asked_) read_ssh_configuration(host);
   if (!jump_host_.empty()) return jump_host_;
-  if (const auto known = addresses_.find(host); known != addresses_.end()) return known->second;
-  if (system_.kernel == nullptr) return host;
-  const NameLookup lookup = system_.kernel->find_addresses(host);
-  return lookup.addresses.empty() ? host : lookup.addresses.front();
+  const auto known = addresses_.find(host);
+  return known == addresses_.end() ? host : known->second;
 }
 
 }  // namespace ddlrun::doctor

@@ -89,10 +89,9 @@ FrameworkPlan plan_launch_framework(System& system, const LaunchSpec& spec, cons
   request.horovod = spec.framework.horovod;
   request.intel_caffe = spec.framework.intel_caffe;
   // A list of programs has variables of its own.
-  request.without_mpi =
-      launcher == LauncherKind::ssh && !spec.framework.is_named && spec.program_list.empty();
-  if (request.framework == Framework::pytorch ||
-      (request.framework == Framework::none && request.without_mpi))
+  request.without_mpi = request.framework == Framework::none && launcher == LauncherKind::ssh &&
+                        !spec.framework.is_named && spec.program_list.empty();
+  if (request.framework == Framework::pytorch || request.without_mpi)
     choose_master_port(system, spec, request);
   FrameworkPlan plan = frameworks::plan_framework(request);
   plan.remarks.insert(plan.remarks.begin(), spec.framework.remarks.begin(), spec.framework.remarks.end());

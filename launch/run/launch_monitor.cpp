@@ -63,6 +63,11 @@ void print_silent(System& system, const LaunchRun& run, const std::vector<Placem
       fmt::format("ddlrun: none of {} ranks reported its place: they were not started\n", rows.size()));
 }
 
+void push_line(std::deque<std::string>& lines, std::string_view line, std::size_t most) {
+  if (lines.size() == most) lines.pop_front();
+  lines.emplace_back(trim(line));
+}
+
 }  // namespace
 
 LaunchMonitor::LaunchMonitor(System& system, const LaunchRun& run)
@@ -136,16 +141,12 @@ void LaunchMonitor::take(std::string_view line) {
 
 void LaunchMonitor::keep_last(std::string_view line) {
   constexpr std::size_t most_lines = 40, most_bytes = 1000;
-  if (last_lines_.size() == most_lines) last_lines_.pop_front();
-  last_lines_.emplace_back(trim(line.substr(0, most_bytes)));
+  push_line(last_lines_, line.substr(0, most_bytes), most_lines);
 }
 
 void LaunchMonitor::keep_last_of(std::uint32_t rank, std::string_view line) {
   constexpr std::size_t most_lines = 10, most_bytes = 400;  // of each of many ranks
-  std::deque<std::string>& lines = last_of_rank_[rank];
-  if (trim(line).empty()) return;
-  if (lines.size() == most_lines) lines.pop_front();
-  lines.emplace_back(trim(line.substr(0, most_bytes)));
+  if (!trim(line).empty()) push_line(last_of_rank_[rank], line.substr(0, most_bytes), most_lines);
 }
 
 std::vector<std::string> LaunchMonitor::last_lines_of(std::uint32_t rank) const {

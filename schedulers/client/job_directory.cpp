@@ -31,15 +31,15 @@ std::string find_job_dir(System& system, const JobSpec& job) {
                                        fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)));
   const std::string jobs = job.workdir + "/ddlrun-jobs", usual = jobs + "/" + name;
   // The owner of the directory could replace the script before it is submitted.
-  const bool is_safe = system.files.foreign_owner(jobs).empty();
+  const std::string danger = system.files.foreign_owner(jobs);
   const bool fits = job.scheduler == SchedulerKind::local || fits_directive(job.scheduler, usual);
-  if (is_safe && fits) return usual;
+  if (danger.empty() && fits) return usual;
   const std::string state =
       find_state_directory(system.environment, "the job's files", "export HOME") + "/jobs/";
   if (job.scheduler == SchedulerKind::local || fits_directive(job.scheduler, state)) return state + name;
-  if (is_safe) return usual;  // it is refused with its reason
+  if (danger.empty()) return usual;  // it is refused with its reason
   throw Error(ErrorKind::request,
-              {"the directory of the jobs is not safe: " + system.files.foreign_owner(jobs), jobs,
+              {"the directory of the jobs is not safe: " + danger, jobs,
                "another working directory, or export XDG_STATE_HOME=/path/without/blanks"});
 }
 

@@ -145,9 +145,9 @@ std::optional<LaunchStep> read_launch_step(const ShellCommand& command) {
 std::vector<StepExcess> find_step_excess(const LaunchStep& step, const ResourceRequest& request) {
   std::vector<StepExcess> found;
   if (step.launcher != "srun" || request.chunks.empty()) return found;
-  std::uint64_t nodes = node_count(request), cores = 0, gpus = 0, most_gpus = 0;
+  const std::uint64_t nodes = node_count(request), cores = core_count(request);
+  std::uint64_t gpus = 0, most_gpus = 0;
   for (const Chunk& chunk : request.chunks) {
-    cores += chunk.nodes * std::max({std::uint64_t{1}, chunk.cores, chunk.tasks});
     gpus += chunk.nodes * chunk.gpus;
     most_gpus = std::max(most_gpus, chunk.gpus);
   }

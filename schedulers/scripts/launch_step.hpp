@@ -32,7 +32,7 @@ struct LaunchStep {
   std::uint64_t all_tasks() const { return tasks > 0 ? tasks : nodes * tasks_per_node; }
 };
 
-// Nothing for a command that is none of these launchers.
+// std::nullopt for another command.
 std::optional<LaunchStep> read_launch_step(const ShellCommand& command);
 
 // Where a step of srun asks for more than its job has; nothing for other launchers.

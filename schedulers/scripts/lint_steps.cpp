@@ -36,9 +36,7 @@ void StepRules::check_horovodrun(const PlacedCommand& placed, const LaunchStep& 
     add("ranks-mismatch", Severity::error, placed.place,
         fmt::format("{} ranks are started, -H has {} places", step.tasks, step.slots),
         "horovodrun refuses more processes than slots", fmt::format("-np {}", step.slots));
-  std::uint64_t cores = 0;
-  for (const Chunk& chunk : view_.request.chunks)
-    cores += chunk.nodes * std::max({std::uint64_t{1}, chunk.cores, chunk.tasks});
+  const std::uint64_t cores = core_count(view_.request);
   if (view_.request.exclusive || cores == 0 || step.tasks <= cores) return;
   add("ranks-mismatch", Severity::error, placed.place,
       fmt::format("{} ranks are started on {} cores of the job", step.tasks, cores),

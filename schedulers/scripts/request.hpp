@@ -84,6 +84,7 @@ constexpr std::uint64_t max_count = 1u << 20;  // a larger number of anything is
 // The shape in figures, 0 if not set.
 std::uint64_t node_count(const ResourceRequest& request);
 std::uint64_t task_count(const ResourceRequest& request);
+std::uint64_t core_count(const ResourceRequest& request);  // at least one for each task
 // True where chunks differ in more than their hosts.
 bool has_unlike_chunks(const ResourceRequest& request);
 

@@ -127,12 +127,10 @@ void SlurmWriter::write_packed_chunks() {
 // One Slurm allocation has nodes of one kind: on each as many tasks and cores as the largest chunk has.
 void SlurmWriter::write_unlike_chunks() {
   Chunk most;
-  std::uint64_t nodes = 0, wanted = 0;
+  const std::uint64_t nodes = node_count(request_), wanted = core_count(request_);
   std::vector<std::string> ranks;
   for (const Chunk& chunk : request_.chunks) {
     const std::uint64_t each = std::max<std::uint64_t>(1, chunk.tasks);
-    nodes += chunk.nodes;
-    wanted += chunk.nodes * std::max(each, chunk.cores);
     ranks.push_back(chunk.nodes == 1 ? fmt::format("{}", each) : fmt::format("{}x{}", chunk.nodes, each));
     most.tasks = std::max(most.tasks, each);
     most.cores = std::max({most.cores, chunk.cores, each});

@@ -111,6 +111,13 @@ std::uint64_t task_count(const ResourceRequest& request) {
   return tasks;
 }
 
+std::uint64_t core_count(const ResourceRequest& request) {
+  std::uint64_t cores = 0;
+  for (const Chunk& chunk : request.chunks)
+    cores += chunk.nodes * std::max({std::uint64_t{1}, chunk.cores, chunk.tasks});
+  return cores;
+}
+
 bool has_unlike_chunks(const ResourceRequest& request) {
   const auto shape = [](Chunk chunk) {
     chunk.nodes = 1;
