@@ -23,8 +23,8 @@ struct SelfExecutable {
 SelfExecutable read_own_binary();
 
 // A shell function `trusted FILE`, without single quotes, for a host that is to run the file at our own path:
-// true where the file is of this user or of root, or where nobody else can put one there. Other users can
-// write to /tmp.
+// true if this user or root owns the file, or if no other user can put one there. Other users can write to
+// /tmp.
 constexpr std::string_view trusted_function =
     R"(trusted() { [ -O "$1" ] && return; file=$1; set -- $(ls -ldLn -- "$file"); [ "$3" = 0 ] && return; )"
     R"(while [ -n "${file%/*}" ]; do file=${file%/*}; case $(ls -ldL -- "$file") in ????????w*) return 1 ;; esac; done; }; )";

@@ -14,7 +14,7 @@ using namespace ddlrun;
 
 TEST_SUITE_BEGIN("base/os/self_executable");
 
-TEST_CASE("a file of another user is run only where nobody else could have put it there") {
+TEST_CASE("a file of another user is run only if no other user can put one there") {
   if (::geteuid() != 0 || std::getenv("HOME") == nullptr)
     return;  // only root can give a file to somebody else
   std::string directory = "/tmp/ddlrun-trusted-XXXXXX";
