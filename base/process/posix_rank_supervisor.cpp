@@ -51,7 +51,12 @@ void stay_off_the_streams() {
   }
 }
 
+// A rank gets SIGPIPE as soon as another rank is killed. mpirun ends the job at the first rank that ends and
+// drops the reports still on their way from other hosts (Open MPI 4.1.4): the killed rank has to end first.
+constexpr int wait_after_sigpipe_ms = 300;
+
 [[noreturn]] void end_as(const ProcessResult& result) {
+  if (result.signal == SIGPIPE) ::poll(nullptr, 0, wait_after_sigpipe_ms);
   if (result.signal != 0) {
     const rlimit none{0,
                       0};  // the program has left its core dump, if any; one of the supervisor would not help

@@ -4,7 +4,7 @@
 needs=trainer
 launch_two() {
   broken "/home/$user/bin/ddlrun" launch 1x2x1 "$h1,$h2" --cores-per-rank 1 --no-verify \
-    --mca mpi_yield_when_idle 1 --mca odls_base_sigkill_timeout 0 "$@"
+    --mca mpi_yield_when_idle 1 "$@"
 }
 
 kind train_no_data - "$h2" 1 "the data is on the launch host only" "/tmp/job/data"
