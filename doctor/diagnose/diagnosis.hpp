@@ -43,8 +43,10 @@ struct Finding {
   Place place;                         // of the earliest, or of the suspect
   std::vector<std::string> all_hosts;  // every host that showed it, at most 16
   std::vector<std::uint32_t> all_ranks;
-  std::vector<LogLine> evidence;  // of the earliest; empty if only the exit status matched
-  std::uint64_t count = 0;        // how often
+  std::vector<LogLine> evidence;   // of the earliest; empty if only the exit status matched
+  std::vector<LogLine> following;  // the lines behind the evidence, at most 3
+  std::uint64_t count = 0;         // how often
+  bool is_survived = false;        // the run went on after it and failed later by another cause
 };
 
 // The rank that failed first, by the messages of mpirun, srun or the ranks themselves.

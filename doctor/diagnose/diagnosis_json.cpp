@@ -32,6 +32,7 @@ Json to_json(const Finding& finding) {
   json["ranks"] = finding.all_ranks;
   json["count"] = finding.count;
   json["evidence"] = to_json(finding.evidence);
+  json["following"] = to_json(finding.following);
   json["try"] = finding.remedies;
   json["reference"] = finding.reference;
   return json;

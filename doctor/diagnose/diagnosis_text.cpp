@@ -43,6 +43,18 @@ std::string render_lines(const std::vector<LogLine>& lines) {
   return text;
 }
 
+// The evidence and what follows it, as in the log.
+std::vector<LogLine> lines_in_order(const Finding& finding) {
+  std::vector<LogLine> lines = finding.evidence;
+  lines.insert(lines.end(), finding.following.begin(), finding.following.end());
+  const bool of_one_log = std::all_of(lines.begin(), lines.end(), [&lines](const LogLine& line) {
+    return line.source == lines.front().source;
+  });
+  if (of_one_log)
+    std::sort(lines.begin(), lines.end(), [](const LogLine& a, const LogLine& b) { return a.line < b.line; });
+  return lines;
+}
+
 std::string render_reference(const std::string& reference) {
   return reference.empty() ? std::string() : fmt::format("reference: {}\n", reference);
 }
@@ -60,8 +72,9 @@ std::string render_other_lines(const Diagnosis& diagnosis, const Finding& cause)
                        known.front().source == line.source && line.line > known.front().line;
     if (!shown && !later && others.size() < max_other_lines) others.push_back(line);
   }
-  const std::string_view head =
-      cause.kind == SignatureClass::ending ? "lines before it:" : "other likely lines:";
+  const std::string_view head = cause.kind == SignatureClass::ending    ? "lines before it:"
+                                : cause.kind <= SignatureClass::generic ? "errors before it:"
+                                                                        : "other likely lines:";
   return others.empty() ? std::string() : fmt::format("{}\n", head) + render_lines(others);
 }
 
@@ -72,14 +85,15 @@ std::string render_cause(const Diagnosis& diagnosis) {
   text += fmt::format("  {}\n", cause.cause);
   const std::string where = render_where(cause);
   if (!where.empty()) text += fmt::format("at: {}\n", where);
-  if (!cause.evidence.empty()) text += "evidence:\n" + render_lines(cause.evidence);
+  if (!cause.evidence.empty()) text += "evidence:\n" + render_lines(lines_in_order(cause));
   text += render_other_lines(diagnosis, cause) + "try:\n";
   for (const std::string& remedy : cause.remedies) text += fmt::format("  {}\n", remedy);
   return text + render_reference(cause.reference);
 }
 
-std::string_view role_of(SignatureClass kind) {
-  switch (kind) {
+std::string_view role_of(const Finding& finding) {
+  if (finding.is_survived) return "earlier; the run went on";
+  switch (finding.kind) {
     case SignatureClass::primary:
       return "another cause";
     case SignatureClass::generic:
@@ -103,7 +117,7 @@ std::string render_also_seen(const std::vector<Finding>& findings) {
   std::string text = "also seen:\n";
   for (std::size_t i = 0; i < findings.size() && i < max_also_seen; ++i) {
     const Finding& finding = findings[i];
-    text += fmt::format("  [{}] {} ({}", finding.id, finding.title, role_of(finding.kind));
+    text += fmt::format("  [{}] {} ({}", finding.id, finding.title, role_of(finding));
     if (!finding.evidence.empty()) {
       text += fmt::format("; {}:{}", finding.evidence.front().source, finding.evidence.front().line);
     }

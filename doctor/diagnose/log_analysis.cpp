@@ -57,7 +57,8 @@ LogAnalysis::LogAnalysis(std::shared_ptr<const SignatureSet> set)
     : index_(std::move(set)),
       matches_(index_.set()),
       matcher_(
-          index_, [this](Match&& match) { matches_.add(std::move(match)); },
+          index_,
+          [this](Match&& match) { matches_.add(std::move(match), episodes_.start_of(match.sequence)); },
           [this](const ReadLine& line) { take_salient(line, index_.scanner().find_all(line.raw)); }) {}
 
 void LogAnalysis::begin_source(const std::string& name) {
@@ -181,12 +182,13 @@ void LogAnalysis::take_segment(std::string_view segment, bool touched) {
     const LiteralUse& use = index_.use_of(literal);
     of_traceback = of_traceback || use.of_traceback;
     if (use.begins_stack) stack_.begin(line);
-    if (use.follows_reason) take_line_before();
+    if (use.follows_reason) take_line_before(line.prefix.text);
     if (use.of_collective) collectives_.take(line);
     if (use.marks_end && lines_before_end_.empty())
       lines_before_end_ = last_of(last_lines_, lines_at_end(before_, line_ - 1));
   }
   if (of_traceback) tracebacks_.take(line);
+  if (belongs || of_traceback) episodes_.take(line.sequence);
   if (belongs) return;
   if (salient_.is_attentive()) salient_.follow(line);
   take_salient(line, literals);
@@ -195,15 +197,25 @@ void LogAnalysis::take_segment(std::string_view segment, bool touched) {
 void LogAnalysis::take_salient(const ReadLine& line, const std::vector<std::uint32_t>& literals) {
   int salience = 0;
   for (const std::uint32_t literal : literals) salience = std::max(salience, index_.use_of(literal).salience);
-  if (salience > 0) salient_.take(line, salience);
+  if (salience == 0) return;
+  salient_.take(line, salience);
+  if (salient_.last_doubtful() == line.sequence) episodes_.take(line.sequence);
 }
 
-// The line before the current one, with the highest score of an error in words.
-void LogAnalysis::take_line_before() {
+// The line before the current one, with the highest score of an error in words. Before a mere "Exiting." only
+// where it looks like an error.
+void LogAnalysis::take_line_before(std::string_view text) {
   constexpr int score = 90;
+  constexpr std::size_t short_text = 14;
+  const bool of_stack = has(text, "stack trace");
   const auto lines = lines_at_end(before_, line_ - 1);
-  if (lines.empty()) return;
+  if (lines.empty() || (!of_stack && trim(text).size() > short_text)) return;
   const LogLine& last = lines.back();
+  const auto words = index_.scanner().find_all(last.text);
+  const bool is_doubtful = std::any_of(words.begin(), words.end(), [this](std::uint32_t literal) {
+    return index_.use_of(literal).salience >= min_doubtful_score;
+  });
+  if (!of_stack && !is_doubtful) return;
   salient_.take({static_cast<std::uint32_t>(sources_.size() - 1), last.line, lines_ended_ + last.line,
                  last.text, split_prefix(last.text)},
                 score);
@@ -235,9 +247,10 @@ void LogAnalysis::remember_last_lines(std::string_view text) {
 }
 
 Diagnosis LogAnalysis::diagnosis(const RunStatus& end) const {
-  return conclude({index_.set(), matches_, salient_, tracebacks_, stack_, collectives_, sources_, last_lines_,
-                   lines_before_end_, hosts_, names_ranks_, of_srun_, of_mpi_, lines_ended_ + line_, bytes_},
-                  end);
+  return conclude(
+      {index_.set(), matches_, salient_, tracebacks_, stack_, collectives_, episodes_, sources_, last_lines_,
+       lines_before_end_, hosts_, names_ranks_, of_srun_, of_mpi_, lines_ended_ + line_, bytes_},
+      end);
 }
 
 }  // namespace ddlrun::diagnose

@@ -12,6 +12,7 @@
 
 #include "doctor/diagnose/collective_calls.hpp"
 #include "doctor/diagnose/diagnosis.hpp"
+#include "doctor/diagnose/episodes.hpp"
 #include "doctor/diagnose/match_store.hpp"
 #include "doctor/diagnose/message_matcher.hpp"
 #include "doctor/diagnose/native_stack.hpp"
@@ -47,7 +48,7 @@ class LogAnalysis {
   void take_line(std::string_view line, bool touched);
   void take_segment(std::string_view segment, bool touched);
   void take_salient(const ReadLine& line, const std::vector<std::uint32_t>& literals);
-  void take_line_before();
+  void take_line_before(std::string_view text);
   std::vector<LogLine> lines_at_end(std::string_view text, std::uint64_t number);
   void remember_last_lines(std::string_view text);
   // True while lines without any literal matter too.
@@ -63,6 +64,7 @@ class LogAnalysis {
   TracebackReader tracebacks_;
   NativeStack stack_;
   CollectiveCalls collectives_;
+  Episodes episodes_;
   std::set<std::string> hosts_;  // named before lines
   std::vector<std::string> sources_;
   std::optional<std::uint32_t> source_rank_;

@@ -32,6 +32,7 @@ struct Match {
   std::optional<std::uint32_t> origin_rank;
   std::string origin_host;
   std::vector<EvidenceLine> evidence;
+  std::vector<EvidenceLine> following;  // lines of the same rank behind it
 };
 
 }  // namespace ddlrun::diagnose

@@ -37,10 +37,9 @@ std::string value_of(const Match& match) {
   return sanitize(match.captures.value.empty() ? match.fields.value : match.captures.value, 300);
 }
 
-std::vector<LogLine> lines_of(const Match& match, const std::vector<std::string>& sources) {
+std::vector<LogLine> lines_in(const std::string& source, const std::vector<EvidenceLine>& kept) {
   std::vector<LogLine> lines;
-  for (const EvidenceLine& line : match.evidence)
-    lines.push_back({sources[match.source], line.line, line.text});
+  for (const EvidenceLine& line : kept) lines.push_back({source, line.line, line.text});
   return lines;
 }
 
@@ -50,6 +49,12 @@ bool is_better(const Match& a, const Match& b) {
     return *a.captures.number < *b.captures.number;
   }
   return is_earlier({a.stamp, a.sequence}, {b.stamp, b.sequence});
+}
+
+// The more specific of two patterns on one line, else the better.
+bool is_preferred(const Match& match, const Match& kept) {
+  const bool same_line = kept.sequence == match.sequence;
+  return (same_line && match.weight > kept.weight) || is_better(match, kept);
 }
 
 // Other causes of its class come first: it may be their consequence, or programs survive it.
@@ -109,7 +114,7 @@ LogSource log_source_named(std::string_view name) {
   return LogSource::unknown;
 }
 
-void MatchStore::add(Match&& match) {
+void MatchStore::add(Match&& match, std::uint64_t episode) {
   const auto& evidence = match.evidence;
   const std::uint64_t length = evidence.empty() ? 0 : evidence.back().line - evidence.front().line;
   last_line_ = std::max(last_line_, match.sequence + length);
@@ -117,16 +122,17 @@ void MatchStore::add(Match&& match) {
   Entry& entry = entries_[match.owner];
   const bool first = entry.count == 0;
   // Two patterns of one signature on one line are one match, and so is a text where a long line was cut.
-  const bool again = !first && entry.best.sequence == match.sequence;
-  const bool counted = again || (!first && entry.last_sequence == match.sequence);
+  const bool counted =
+      !first && (entry.best.sequence == match.sequence || entry.last_sequence == match.sequence);
   entry.last_sequence = match.sequence;
   if (!counted) entry.count += match.count;
   const Place place = place_of(match);
   if (!place.host.empty() && entry.hosts.size() < max_names) entry.hosts.insert(place.host);
   if (place.rank && entry.ranks.size() < max_names) entry.ranks.insert(*place.rank);
   entry.first_sequence = first ? match.sequence : std::min(entry.first_sequence, match.sequence);
-  const bool more_specific = again && match.weight > entry.best.weight;
-  if (first || more_specific || is_better(match, entry.best)) entry.best = std::move(match);
+  if (first || episode > entry.latest_episode || is_preferred(match, entry.latest)) entry.latest = match;
+  entry.latest_episode = std::max(entry.latest_episode, episode);
+  if (first || is_preferred(match, entry.best)) entry.best = std::move(match);
 }
 
 void MatchStore::add_ending(const Match& match) {
@@ -147,10 +153,9 @@ void MatchStore::add_ending(const Match& match) {
   }
 }
 
-Finding MatchStore::finding_in(const Signature& signature, const Entry& entry,
+Finding MatchStore::finding_in(const Signature& signature, const Entry& entry, const Match& best,
                                const std::vector<std::string>& sources, const std::string& tagged,
                                const std::string& likely_host) const {
-  const Match& best = entry.best;
   Place place = place_of(best);
   if (place.host.empty() && place.rank) place.host = host_of(*place.rank);
   TemplateValues with;
@@ -167,16 +172,20 @@ Finding MatchStore::finding_in(const Signature& signature, const Entry& entry,
   finding.place = std::move(place);
   finding.all_hosts.assign(entry.hosts.begin(), entry.hosts.end());
   finding.all_ranks.assign(entry.ranks.begin(), entry.ranks.end());
-  finding.evidence = lines_of(best, sources);
+  finding.evidence = lines_in(sources[best.source], best.evidence);
+  finding.following = lines_in(sources[best.source], best.following);
   finding.count = entry.count;
   return finding;
 }
 
 std::vector<Finding> MatchStore::ranked(const std::vector<std::string>& sources, const std::string& tagged,
-                                        const std::string& likely_host) const {
+                                        const std::string& likely_host, std::uint64_t last_episode) const {
   struct Row {
     const Signature* signature;
     const Entry* entry;
+    const Match* best;
+    std::uint64_t first_sequence;
+    bool is_earlier;  // and the run survived it
   };
   std::vector<Row> rows;
   for (const auto& [number, entry] : entries_) {
@@ -185,7 +194,12 @@ std::vector<Finding> MatchStore::ranked(const std::vector<std::string>& sources,
     if (signature.unless_rank_failed && first_end_ && failed_by_itself(*first_end_) &&
         first_end_->sequence < entry.first_sequence)
       continue;
-    rows.push_back({&signature, &entry});
+    const bool is_cause = signature.kind <= SignatureClass::generic;
+    const bool is_earlier = is_cause && entry.latest_episode < last_episode;
+    if (is_cause && last_episode > 0 && !is_earlier)
+      rows.push_back({&signature, &entry, &entry.latest, entry.latest.sequence, false});
+    else
+      rows.push_back({&signature, &entry, &entry.best, entry.first_sequence, is_earlier});
   }
   // A signature with may_follow hides a less specific one on the same lines, which would claim to be the
   // cause.
@@ -193,35 +207,49 @@ std::vector<Finding> MatchStore::ranked(const std::vector<std::string>& sources,
   std::erase_if(rows, [&all](const Row& row) {
     return !row.signature->may_follow && std::any_of(all.begin(), all.end(), [&row](const Row& other) {
       return other.signature->may_follow && other.signature->kind == row.signature->kind &&
-             other.entry->first_sequence == row.entry->first_sequence &&
-             other.entry->count == row.entry->count && other.entry->best.weight > row.entry->best.weight;
+             other.first_sequence == row.first_sequence && other.entry->count == row.entry->count &&
+             other.best->weight > row.best->weight;
     });
   });
   // Time stamps decide within a class only where all of it have one of the same kind.
   std::map<SignatureClass, Stamp::Kind> stamps;
   for (const Row& row : rows) {
-    const auto kind = row.entry->best.stamp.kind;
+    const auto kind = row.best->stamp.kind;
     const auto [known, is_new] = stamps.emplace(row.signature->kind, kind);
     if (!is_new && known->second != kind) known->second = Stamp::Kind::none;
   }
   std::sort(rows.begin(), rows.end(), [&stamps](const Row& a, const Row& b) {
+    if (a.is_earlier != b.is_earlier) return b.is_earlier;
     if (a.signature->kind != b.signature->kind)
       return order_of(a.signature->kind) < order_of(b.signature->kind);
-    const bool a_late = gives_way(*a.signature) || is_warning(a.entry->best);
-    const bool b_late = gives_way(*b.signature) || is_warning(b.entry->best);
+    const bool a_late = gives_way(*a.signature) || is_warning(*a.best);
+    const bool b_late = gives_way(*b.signature) || is_warning(*b.best);
     if (a_late != b_late) return b_late;
     const bool by_time = stamps.at(a.signature->kind) != Stamp::Kind::none;
-    const auto a_time = a.entry->best.stamp.microseconds, b_time = b.entry->best.stamp.microseconds;
+    const auto a_time = a.best->stamp.microseconds, b_time = b.best->stamp.microseconds;
     if (by_time && a_time != b_time) return a_time < b_time;
-    if (a.entry->first_sequence != b.entry->first_sequence) {
-      return a.entry->first_sequence < b.entry->first_sequence;
-    }
-    return a.entry->best.weight > b.entry->best.weight;
+    if (a.first_sequence != b.first_sequence) return a.first_sequence < b.first_sequence;
+    return a.best->weight > b.best->weight;
   });
   std::vector<Finding> findings;
-  for (const Row& row : rows)
-    findings.push_back(finding_in(*row.signature, *row.entry, sources, tagged, likely_host));
+  for (const Row& row : rows) {
+    findings.push_back(finding_in(*row.signature, *row.entry, *row.best, sources, tagged, likely_host));
+    if (row.is_earlier) {
+      findings.back().kind = SignatureClass::secondary;
+      findings.back().is_survived = true;
+    }
+  }
   return findings;
+}
+
+std::uint64_t MatchStore::last_episode_with_cause() const {
+  std::uint64_t last = 0;
+  for (const auto& [number, entry] : entries_) {
+    const Signature& signature = set_.signatures[number];
+    if (signature.kind <= SignatureClass::generic && !gives_way(signature) && !is_warning(entry.latest))
+      last = std::max(last, entry.latest_episode);
+  }
+  return last;
 }
 
 std::optional<FailingRank> MatchStore::first_failed_rank(const std::vector<std::string>& sources) const {
@@ -230,7 +258,7 @@ std::optional<FailingRank> MatchStore::first_failed_rank(const std::vector<std::
   failing.place = place_of(*first_end_);
   if (failing.place.host.empty() && failing.place.rank) failing.place.host = host_of(*failing.place.rank);
   failing.how = how_of(*first_end_);
-  const auto lines = lines_of(*first_end_, sources);
+  const auto lines = lines_in(sources[first_end_->source], first_end_->evidence);
   failing.evidence = lines.front();
   for (std::size_t i = 1; i < lines.size(); ++i) failing.evidence.text += " | " + lines[i].text;
   return failing;

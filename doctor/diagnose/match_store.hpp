@@ -19,12 +19,16 @@ class MatchStore {
  public:
   explicit MatchStore(const SignatureSet& set) : set_(set) {}
 
-  void add(Match&& match);
+  // `episode` is the first line of the episode of trouble that contains the match (episodes.hpp).
+  void add(Match&& match, std::uint64_t episode);
 
   // Findings, the cause first: P, G, E, S, W; among equals the earliest. `tagged` as in TemplateValues
   // (finding_text.hpp); remedies of a message without a host name `likely_host`, "" if unknown.
+  // What occurs only before the episode `last_episode` is not the cause.
   std::vector<Finding> ranked(const std::vector<std::string>& sources, const std::string& tagged,
-                              const std::string& likely_host) const;
+                              const std::string& likely_host, std::uint64_t last_episode) const;
+  // The last episode that contains a cause which neither follows from another nor is survived; 0 for none.
+  std::uint64_t last_episode_with_cause() const;
   // The rank that ended first, by its launcher's message.
   std::optional<FailingRank> first_failed_rank(const std::vector<std::string>& sources) const;
   // The whole run's status, if the log contains it.
@@ -36,7 +40,9 @@ class MatchStore {
 
  private:
   struct Entry {
-    Match best;
+    Match best;    // of all
+    Match latest;  // the best of the latest episode
+    std::uint64_t latest_episode = 0;
     std::uint64_t first_sequence = 0;
     std::uint64_t last_sequence = 0;  // as it was added
     std::uint64_t count = 0;
@@ -45,8 +51,9 @@ class MatchStore {
   };
 
   void add_ending(const Match& match);
-  Finding finding_in(const Signature& signature, const Entry& entry, const std::vector<std::string>& sources,
-                     const std::string& tagged, const std::string& likely_host) const;
+  Finding finding_in(const Signature& signature, const Entry& entry, const Match& best,
+                     const std::vector<std::string>& sources, const std::string& tagged,
+                     const std::string& likely_host) const;
 
   const SignatureSet& set_;
   std::map<std::uint32_t, Entry> entries_;  // by the signature's number

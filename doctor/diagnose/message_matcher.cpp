@@ -2,6 +2,7 @@
 #include "doctor/diagnose/message_matcher.hpp"
 
 #include "base/text/text.hpp"
+#include "doctor/diagnose/following_lines.hpp"
 #include "doctor/diagnose/message_fields.hpp"
 #include "doctor/diagnose/sanitize.hpp"
 #include "doctor/diagnose/words.hpp"
@@ -18,6 +19,7 @@ constexpr int field_lines = 12;
 constexpr int foreign_lines = 200;      // lines of others in between
 constexpr std::size_t max_open = 1024;  // some 60 patterns begin with one line of OpenFOAM
 constexpr std::size_t max_evidence = 8;
+
 EvidenceLine evidence_of(const ReadLine& line) { return {line.line, sanitize(trim(line.prefix.text))}; }
 
 void add_evidence(Match& match, const ReadLine& line) {
@@ -77,7 +79,12 @@ bool MessageMatcher::feed(Open& open, const ReadLine& line) {
     }
   }
   const auto field = read_field(line.prefix.text);
-  if (!field) return false;
+  if (!field) {
+    Match& match = open.match;
+    if (open.complete() && match.origin_rank == line.prefix.rank)
+      add_following(match.following, match.evidence.back().line, line.line, line.prefix.text);
+    return false;
+  }
   open.match.fields.add(field->captures);
   add_evidence(open.match, line);
   return true;

@@ -50,6 +50,8 @@ PatternIndex::Literals PatternIndex::gather(const SignatureSet& set) {
         "Problematic frame", "problematic frame", "Stack trace", "stack trace"})
     literals.use(head).begins_stack = true;
   literals.use("*** Check failure stack trace").follows_reason = true;  // glog
+  for (const char* end : {"Exiting.", "exiting.", "Aborting.", "aborting."})
+    literals.use(end).follows_reason = true;
   literals.use("SeqNum=").of_collective = true;
   literals.use(" sent help message ").help_count = true;
   literals.use("You were supposed to get help about:").help_without_text = true;

@@ -2,6 +2,7 @@
 #include "doctor/diagnose/python_traceback.hpp"
 
 #include "base/text/text.hpp"
+#include "doctor/diagnose/following_lines.hpp"
 #include "doctor/diagnose/sanitize.hpp"
 #include "doctor/diagnose/words.hpp"
 
@@ -176,6 +177,7 @@ void TracebackReader::take_message_below(const Open& open, const ReadLine& line,
   if (!open.before) return;
   PythonException& exception = found_[*open.before];
   std::string& message = exception.message;
+  add_following(exception.following, exception.evidence.back().line, line.line, text);
   if (exception.sequence + 1 != line.sequence || (!message.empty() && !message.ends_with(':'))) return;
   message += (message.empty() ? "" : " ") + sanitize(text, 300);
 }
@@ -194,9 +196,9 @@ void TracebackReader::take(const ReadLine& line) {
     if (found != open_.end() && !text.empty()) {
       Open& open = *found;
       if (open.ended) {
-        take_message_below(open, line, text);
         if (text.starts_with(handled)) open.chain = Chain::handled;
         if (text.starts_with(wrapped)) open.chain = Chain::wrapped;
+        if (open.chain == Chain::none) take_message_below(open, line, text);
       } else {
         const std::size_t at = static_cast<std::size_t>(text.data() - line.raw.data());
         const bool in_column = at == open.column && begins_like_a_name(split_at_colon(text).type);

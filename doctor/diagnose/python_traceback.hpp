@@ -20,10 +20,11 @@ struct PythonException {
   std::string file;  // base name of the innermost frame outside of libraries, "" if no frame was seen
   std::uint64_t line = 0;
   std::uint32_t source = 0;
-  Moment moment;                       // of its first line
-  std::uint64_t sequence = 0;          // of its last line
-  Place place;                         // by the prefix of its lines
-  std::vector<EvidenceLine> evidence;  // that frame and the exception
+  Moment moment;                        // of its first line
+  std::uint64_t sequence = 0;           // of its last line
+  Place place;                          // by the prefix of its lines
+  std::vector<EvidenceLine> evidence;   // that frame and the exception
+  std::vector<EvidenceLine> following;  // the lines behind it, at most 3: the rest of a long message
   bool is_consequence =
       false;  // another process failed first, or another exception of the chain explains more
 

@@ -183,7 +183,11 @@ void SalientLines::take(const ReadLine& line, int word_score) {
   if (first_rank) first_of_a_rank_ = found;
   const auto same =
       std::find_if(kept_.begin(), kept_.end(), [&](const SalientLine& t) { return t.shape == found.shape; });
-  if (same != kept_.end()) return;
+  if (same != kept_.end()) {
+    // The same line once more, by what the next line says of it.
+    if (same->moment.sequence == found.moment.sequence) same->score = std::max(same->score, score);
+    return;
+  }
   if (full && score <= weakest->score) return;
   if (full) kept_.erase(weakest);
   if (score >= min_followed_score && score > followed_score_) {

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/episodes.hpp"
+
+#include <algorithm>
+
+namespace ddlrun::diagnose {
+
+namespace {
+
+constexpr std::uint64_t max_between = 25;  // ordinary lines within one episode
+constexpr std::size_t max_episodes = 1024;
+
+}  // namespace
+
+void Episodes::take(std::uint64_t sequence) {
+  if (starts_.empty() || sequence > last_ + max_between + 1) {
+    if (starts_.size() >= max_episodes) starts_.erase(starts_.begin());
+    starts_.push_back(sequence);
+  }
+  last_ = std::max(last_, sequence);
+}
+
+std::uint64_t Episodes::start_of(std::uint64_t sequence) const {
+  const auto after = std::upper_bound(starts_.begin(), starts_.end(), sequence);
+  return after == starts_.begin() ? 0 : *(after - 1);
+}
+
+}  // namespace ddlrun::diagnose

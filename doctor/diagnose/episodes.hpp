@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Splits a log into episodes of trouble: bad lines with few ordinary ones between them. A run that goes on
+// for long after an error survived it; the failure that ended it is in a later episode.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace ddlrun::diagnose {
+
+class Episodes {
+ public:
+  // A line that belongs to a message, or looks like an error. `sequence` never decreases.
+  void take(std::uint64_t sequence);
+
+  // The number of the first line of the episode that contains the line; 0 for one before the first.
+  std::uint64_t start_of(std::uint64_t sequence) const;
+
+ private:
+  std::vector<std::uint64_t> starts_;
+  std::uint64_t last_ = 0;
+};
+
+}  // namespace ddlrun::diagnose

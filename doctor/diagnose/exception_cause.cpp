@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/exception_cause.hpp"
+
+#include "base/text/text.hpp"
+#include "doctor/diagnose/likely_cause.hpp"
+#include "doctor/diagnose/log_finding.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace ddlrun::diagnose {
+
+namespace {
+
+// The first exception that is the cause of what follows it, or nullptr.
+const PythonException* causing_exception(const std::vector<Finding>& findings, const LogFacts& log,
+                                         std::uint64_t last_episode) {
+  const PythonException* first = nullptr;
+  for (const PythonException& one : log.tracebacks.exceptions()) {
+    const std::uint64_t line = one.evidence.back().line;
+    const bool is_consequence =
+        one.is_consequence || log.episodes.start_of(one.sequence) < last_episode ||
+        std::any_of(findings.begin(), findings.end(), [&](const Finding& f) {
+          return f.kind >= SignatureClass::ending && shows_line(f, log.sources[one.source], line);
+        });
+    if (!is_consequence && (first == nullptr || is_earlier(one.moment, first->moment))) first = &one;
+  }
+  return first;
+}
+
+}  // namespace
+
+void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last_episode) {
+  auto& findings = diagnosis.also_seen;
+  const PythonException* exception = causing_exception(findings, log, last_episode);
+  const Signature* signature = find_signature(log.signatures, python_exception_id);
+  if (exception == nullptr || signature == nullptr) return;
+  const std::string& source = log.sources[exception->source];
+  const EvidenceLine& frame = exception->evidence.front();
+  const auto explains = [&](const Finding& finding) {
+    return finding.kind <= SignatureClass::generic &&
+           shows_line(finding, source, exception->evidence.back().line);
+  };
+  const auto explained = std::find_if(findings.begin(), findings.end(), explains);
+  if (explained != findings.end()) {
+    // The signature explains it; the place is that of the program.
+    if (!shows_line(*explained, source, frame.line))
+      explained->evidence.insert(explained->evidence.begin(), {source, frame.line, frame.text});
+    return;
+  }
+
+  Place place = exception->place;
+  if (place.host.empty() && place.rank) place.host = log.matches.host_of(*place.rank);
+  const std::string message = exception->headline();
+  const Signature* error = error_class(log.signatures, message);
+  Finding finding = finding_for(error == nullptr ? *signature : *error, place, message, log, diagnosis);
+  finding.id = signature->id;
+  finding.kind = SignatureClass::generic;
+  finding.reference = signature->reference;
+  finding.title = message;
+  if (!exception->file.empty()) finding.title += fmt::format(" ({}:{})", exception->file, exception->line);
+  for (const EvidenceLine& line : exception->evidence)
+    finding.evidence.push_back({source, line.line, line.text});
+  for (const EvidenceLine& line : exception->following)
+    finding.following.push_back({source, line.line, line.text});
+
+  if (!exception->file.empty()) {
+    const std::uint64_t line = exception->line;
+    finding.remedies.insert(
+        finding.remedies.begin(),
+        fmt::format("sed -n {},{}p {}   # the program's last line before the exception, line {}",
+                    line > 2 ? line - 2 : 1, line + 2, quote_shell(exception->file), line));
+  }
+  add_advice(finding, message + text_after(log, exception->source, exception->evidence.back().line));
+  add_tagging(finding, log, diagnosis);
+  // One process ends by one exception: what it printed before of another one, without a traceback, it
+  // survived.
+  const auto is_survived = [&](const Finding& other) {
+    if (log.names_ranks || other.evidence.empty() || other.evidence.back().source != source) return false;
+    const LogLine& line = other.evidence.back();
+    return line.line < frame.line && exception_text(line.text) &&
+           std::none_of(log.tracebacks.exceptions().begin(), log.tracebacks.exceptions().end(),
+                        [&](const PythonException& one) { return one.evidence.front().line <= line.line; });
+  };
+  // Behind the causes that came before it; before those that may be its consequences.
+  const auto at = std::find_if(findings.begin(), findings.end(), [&](const Finding& other) {
+    if (other.kind > SignatureClass::generic || is_survived(other)) return true;
+    const bool later = !other.evidence.empty() && other.evidence.front().source == source &&
+                       other.evidence.front().line > frame.line;
+    const Signature* known = find_signature(log.signatures, other.id);
+    const bool may_follow = known != nullptr && known->may_follow;
+    return other.kind == SignatureClass::generic ? later || may_follow : later && may_follow;
+  });
+  findings.insert(at, std::move(finding));
+}
+
+}  // namespace ddlrun::diagnose

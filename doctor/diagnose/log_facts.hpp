@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// What was kept of the logs of one run.
+#pragma once
+
+#include "doctor/diagnose/collective_calls.hpp"
+#include "doctor/diagnose/diagnosis.hpp"
+#include "doctor/diagnose/episodes.hpp"
+#include "doctor/diagnose/match_store.hpp"
+#include "doctor/diagnose/native_stack.hpp"
+#include "doctor/diagnose/python_traceback.hpp"
+#include "doctor/diagnose/salient_lines.hpp"
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace ddlrun::diagnose {
+
+struct LogFacts {
+  const SignatureSet& signatures;
+  const MatchStore& matches;
+  const SalientLines& salient;
+  const TracebackReader& tracebacks;
+  const NativeStack& stack;
+  const CollectiveCalls& collectives;
+  const Episodes& episodes;
+  const std::vector<std::string>& sources;
+  const std::vector<LogLine>& last_lines;        // at most 3, without rulers
+  const std::vector<LogLine>& lines_before_end;  // the last before a launcher reports an end
+  const std::set<std::string>& hosts;            // named before lines; at most 2 are kept
+  bool names_ranks = false;                      // some line has a rank in its prefix
+  bool of_srun = false;                          // some line is srun's own
+  bool of_mpi = false;                           // some line names MPI
+  std::uint64_t lines = 0;
+  std::uint64_t bytes = 0;
+};
+
+}  // namespace ddlrun::diagnose

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/log_finding.hpp"
+
+#include "doctor/diagnose/finding_text.hpp"
+#include "doctor/diagnose/likely_cause.hpp"
+#include "doctor/diagnose/message_parts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace ddlrun::diagnose {
+
+std::string tagging_command(const Diagnosis& diagnosis) {
+  if (diagnosis.end.of_launch) return "ddlrun launch --rank-output prefix";
+  return diagnosis.of_srun ? "srun --label" : "mpirun --tag-output";
+}
+
+LogLine in_source(LogLine line, const LogFacts& log, std::uint32_t source) {
+  line.source = log.sources[source];
+  return line;
+}
+
+std::string likely_host(const LogFacts& log) {
+  const auto ended = log.matches.first_failed_rank(log.sources);
+  if (ended && !ended->place.host.empty()) return ended->place.host;
+  return log.hosts.size() == 1 ? *log.hosts.begin() : std::string();
+}
+
+Finding finding_for(const Signature& signature, Place place, const std::string& message, const LogFacts& log,
+                    const Diagnosis& diagnosis) {
+  TemplateValues with;
+  with.place = place;
+  with.tagged = tagging_command(diagnosis);
+  with.value = value_in(signature, message);
+  if (with.value.empty()) with.value = diagnosis.status_meaning;
+  with.path = path_in(message);
+  with.library = library_in(message);
+  if (with.place.host.empty()) with.place.host = likely_host(log);
+  Finding finding = finding_of(signature, with);
+  finding.place = std::move(place);
+  return finding;
+}
+
+std::string text_after(const LogFacts& log, std::uint32_t source, std::uint64_t line) {
+  std::string text;
+  for (const SalientLine& kept : log.salient.kept()) {
+    if (kept.source != source || kept.line.line != line) continue;
+    for (const EvidenceLine& next : kept.following) text += '\n' + next.text;
+  }
+  return text;
+}
+
+void add_advice(Finding& finding, const std::string& message) {
+  const std::string advice = advice_in(message);
+  if (!advice.empty()) finding.remedies.insert(finding.remedies.begin(), "as the log advises: " + advice);
+}
+
+void add_tagging(Finding& finding, const LogFacts& log, const Diagnosis& diagnosis) {
+  const bool has_launcher =
+      log.of_mpi || diagnosis.of_srun || diagnosis.end.of_launch || diagnosis.end.from == LogSource::mpirun;
+  if (!log.names_ranks && has_launcher)
+    finding.remedies.push_back(tagging_command(diagnosis) + " ...   # prints the rank on each line");
+}
+
+void insert_before(std::vector<Finding>& findings, SignatureClass kind, Finding finding) {
+  const auto at =
+      std::find_if(findings.begin(), findings.end(), [kind](const Finding& f) { return f.kind >= kind; });
+  findings.insert(at, std::move(finding));
+}
+
+bool shows_line(const Finding& finding, const std::string& source, std::uint64_t line) {
+  return std::any_of(finding.evidence.begin(), finding.evidence.end(),
+                     [&](const LogLine& l) { return l.source == source && l.line == line; });
+}
+
+}  // namespace ddlrun::diagnose

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Findings that conclude() adds to those of the signatures: their texts, place and evidence.
+#pragma once
+
+#include "doctor/diagnose/diagnosis.hpp"
+#include "doctor/diagnose/log_facts.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ddlrun::diagnose {
+
+// The command that prints each line's rank before it, for the launcher of this run.
+std::string tagging_command(const Diagnosis& diagnosis);
+
+LogLine in_source(LogLine line, const LogFacts& log, std::uint32_t source);
+
+// The host that a remedy means where its message names none: the one that failed, or the only one of the log;
+// or "".
+std::string likely_host(const LogFacts& log);
+
+// A finding with the texts of `signature` for a message; the caller adds title and evidence.
+Finding finding_for(const Signature& signature, Place place, const std::string& message, const LogFacts& log,
+                    const Diagnosis& diagnosis);
+
+// The lines after an error's own, where they were kept.
+std::string text_after(const LogFacts& log, std::uint32_t source, std::uint64_t line);
+
+// What the message itself advises comes first.
+void add_advice(Finding& finding, const std::string& message);
+
+// Where no line has a rank before it, the next log of several ranks should have.
+void add_tagging(Finding& finding, const LogFacts& log, const Diagnosis& diagnosis);
+
+// Before the first finding of class `kind` or a later one.
+void insert_before(std::vector<Finding>& findings, SignatureClass kind, Finding finding);
+
+bool shows_line(const Finding& finding, const std::string& source, std::uint64_t line);
+
+}  // namespace ddlrun::diagnose

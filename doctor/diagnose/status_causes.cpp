@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/status_causes.hpp"
+
+#include "doctor/diagnose/log_finding.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace ddlrun::diagnose {
+
+namespace {
+
+bool fact_holds(const FactRule& fact, const Signature& signature, const LogFacts& log,
+                const Diagnosis& diagnosis) {
+  const auto& end = diagnosis.end;
+  // PBS's negative statuses are its own codes, not signals.
+  if (end.from == LogSource::pbs && end.status.value_or(0) < 0 && fact.from.empty()) return false;
+  std::uint64_t noise = 0;
+  for (const Finding& finding : diagnosis.also_seen)
+    noise += finding.kind == SignatureClass::benign ? finding.count : 0;
+  const bool is_silent = log.last_lines.empty() || diagnosis.lines <= noise;
+  // A signal in the status is not the cause where the log has a likely explanation, even an unknown one.
+  const bool by_status_alone = !fact.log_is_empty && fact.last_line_has.empty();
+  const bool is_explained = log.salient.highest_score() >= min_explaining_score;
+  if (signature.kind == SignatureClass::fact && by_status_alone && is_explained) return false;
+  if (fact.log_is_empty && !is_silent) return false;
+  if (!fact.last_line_has.empty() &&
+      (log.last_lines.empty() || log.last_lines.back().text.find(fact.last_line_has) == std::string::npos))
+    return false;
+  if (!fact.from.empty() && log_source_named(fact.from) != end.from) return false;
+  const auto& all = fact.statuses;
+  return all.empty() || (end.status && std::find(all.begin(), all.end(), *end.status) != all.end());
+}
+
+}  // namespace
+
+void add_status_causes(Diagnosis& diagnosis, const LogFacts& log) {
+  // Where a rank exited with a status, the launcher ended the other ranks: their signal is not the cause.
+  const auto ended = log.matches.first_failed_rank(log.sources);
+  const bool by_status = ended && ended->how.starts_with("exit status ");
+  for (const Signature& signature : log.signatures.signatures) {
+    if (by_status && signature.kind == SignatureClass::fact) continue;
+    const bool holds = std::any_of(signature.facts.begin(), signature.facts.end(), [&](const FactRule& fact) {
+      return fact_holds(fact, signature, log, diagnosis);
+    });
+    if (!holds) continue;
+    const auto known = [&](const Finding& finding) { return finding.id == signature.id; };
+    if (std::any_of(diagnosis.also_seen.begin(), diagnosis.also_seen.end(), known)) continue;
+    Finding finding = finding_for(signature, ended ? ended->place : Place(), "", log, diagnosis);
+    finding.kind = SignatureClass::fact;
+    for (const auto& found : log.salient.best(4))
+      finding.evidence.push_back(in_source(found.line, log, found.source));
+    insert_before(diagnosis.also_seen, SignatureClass::ending, std::move(finding));
+  }
+}
+
+}  // namespace ddlrun::diagnose
