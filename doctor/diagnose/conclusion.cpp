@@ -31,14 +31,13 @@ bool exited_itself(const FailingRank& rank) {
   return rank.how.starts_with("exit status ") || rank.how.starts_with("Exited with exit code ");
 }
 
-// The last episode of trouble that contains a cause: the run survived what came before it. 0: all of the log
-// counts.
-std::uint64_t last_episode(const LogFacts& log) {
-  if (log.sources.size() != 1) return 0;
-  std::uint64_t last = log.matches.last_episode_with_cause();
+// A run survived what came before the last episode that contains a cause.
+LastEpisodes last_episodes(const LogFacts& log) {
+  if (log.sources.size() != 1) return {};
+  LastEpisodes last{log.matches.last_episode_with_cause(), log.episodes.last_start()};
   for (const PythonException& one : log.tracebacks.exceptions()) {
     if (!one.is_consequence && one.type != "KeyboardInterrupt")
-      last = std::max(last, log.episodes.start_of(one.sequence));
+      last.of_cause = std::max(last.of_cause, log.episodes.start_of(one.sequence));
   }
   return last;
 }
@@ -221,10 +220,10 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
   diagnosis.of_srun = log.of_srun || diagnosis.end.from == LogSource::slurm;
   diagnosis.shows_error = log.salient.highest_score() >= min_failure_score;
   diagnosis.names_ranks = log.names_ranks;
-  const std::uint64_t last = last_episode(log);
+  const LastEpisodes last = last_episodes(log);
   diagnosis.also_seen = log.matches.ranked(log.sources, tagging_command(diagnosis), likely_host(log), last);
   add_status_causes(diagnosis, log);
-  add_exception(diagnosis, log, last);
+  add_exception(diagnosis, log, last.of_cause);
   add_mismatch(diagnosis, log);
 
   auto& findings = diagnosis.also_seen;

@@ -13,12 +13,15 @@ constexpr std::size_t max_episodes = 1024;
 }  // namespace
 
 void Episodes::take(std::uint64_t sequence) {
-  if (starts_.empty() || sequence > last_ + max_between + 1) {
+  if (starts_.empty() || is_new_run_ || sequence > last_ + max_between + 1) {
     if (starts_.size() >= max_episodes) starts_.erase(starts_.begin());
     starts_.push_back(sequence);
   }
   last_ = std::max(last_, sequence);
+  is_new_run_ = false;
 }
+
+void Episodes::take_start(std::uint64_t sequence) { is_new_run_ = !starts_.empty() && sequence > last_; }
 
 std::uint64_t Episodes::start_of(std::uint64_t sequence) const {
   const auto after = std::upper_bound(starts_.begin(), starts_.end(), sequence);

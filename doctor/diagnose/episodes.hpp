@@ -13,12 +13,18 @@ class Episodes {
   // A line that belongs to a message, or looks like an error. `sequence` never decreases.
   void take(std::uint64_t sequence);
 
+  // The banner of a program that starts: a new run in the same log.
+  void take_start(std::uint64_t sequence);
+
   // The number of the first line of the episode that contains the line; 0 for one before the first.
   std::uint64_t start_of(std::uint64_t sequence) const;
+  // The first line of the last episode; 0 for none.
+  std::uint64_t last_start() const { return starts_.empty() ? 0 : starts_.back(); }
 
  private:
   std::vector<std::uint64_t> starts_;
   std::uint64_t last_ = 0;
+  bool is_new_run_ = false;
 };
 
 }  // namespace ddlrun::diagnose

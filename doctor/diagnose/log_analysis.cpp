@@ -182,6 +182,7 @@ void LogAnalysis::take_segment(std::string_view segment, bool touched) {
     const LiteralUse& use = index_.use_of(literal);
     of_traceback = of_traceback || use.of_traceback;
     if (use.begins_stack) stack_.begin(line);
+    if (use.begins_run) episodes_.take_start(line.sequence);
     if (use.follows_reason) take_line_before(line.prefix.text);
     if (use.of_collective) collectives_.take(line);
     if (use.marks_end && lines_before_end_.empty())

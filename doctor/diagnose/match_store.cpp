@@ -179,7 +179,7 @@ Finding MatchStore::finding_in(const Signature& signature, const Entry& entry, c
 }
 
 std::vector<Finding> MatchStore::ranked(const std::vector<std::string>& sources, const std::string& tagged,
-                                        const std::string& likely_host, std::uint64_t last_episode) const {
+                                        const std::string& likely_host, LastEpisodes episodes) const {
   struct Row {
     const Signature* signature;
     const Entry* entry;
@@ -195,8 +195,9 @@ std::vector<Finding> MatchStore::ranked(const std::vector<std::string>& sources,
         first_end_->sequence < entry.first_sequence)
       continue;
     const bool is_cause = signature.kind <= SignatureClass::generic;
-    const bool is_earlier = is_cause && entry.latest_episode < last_episode;
-    if (is_cause && last_episode > 0 && !is_earlier)
+    const std::uint64_t needed = signature.unless_run_continues ? episodes.of_end : episodes.of_cause;
+    const bool is_earlier = is_cause && entry.latest_episode < needed;
+    if (is_cause && episodes.of_cause > 0 && !is_earlier)
       rows.push_back({&signature, &entry, &entry.latest, entry.latest.sequence, false});
     else
       rows.push_back({&signature, &entry, &entry.best, entry.first_sequence, is_earlier});

@@ -15,6 +15,12 @@
 
 namespace ddlrun::diagnose {
 
+// The first lines of the last episodes of trouble (episodes.hpp); 0 where all of the log counts.
+struct LastEpisodes {
+  std::uint64_t of_cause = 0;  // that contains a cause
+  std::uint64_t of_end = 0;    // of any kind: programs survive some failures
+};
+
 class MatchStore {
  public:
   explicit MatchStore(const SignatureSet& set) : set_(set) {}
@@ -24,9 +30,9 @@ class MatchStore {
 
   // Findings, the cause first: P, G, E, S, W; among equals the earliest. `tagged` as in TemplateValues
   // (finding_text.hpp); remedies of a message without a host name `likely_host`, "" if unknown.
-  // What occurs only before the episode `last_episode` is not the cause.
+  // What occurs only before them is not the cause.
   std::vector<Finding> ranked(const std::vector<std::string>& sources, const std::string& tagged,
-                              const std::string& likely_host, std::uint64_t last_episode) const;
+                              const std::string& likely_host, LastEpisodes episodes) const;
   // The last episode that contains a cause which neither follows from another nor is survived; 0 for none.
   std::uint64_t last_episode_with_cause() const;
   // The rank that ended first, by its launcher's message.

@@ -52,6 +52,9 @@ PatternIndex::Literals PatternIndex::gather(const SignatureSet& set) {
   literals.use("*** Check failure stack trace").follows_reason = true;  // glog
   for (const char* end : {"Exiting.", "exiting.", "Aborting.", "aborting."})
     literals.use(end).follows_reason = true;
+  for (const char* banner :
+       {"OpenFOAM: The Open Source CFD", "Program PWSCF v", "Sender: LSF System", ":-) GROMACS - "})
+    literals.use(banner).begins_run = true;
   literals.use("SeqNum=").of_collective = true;
   literals.use(" sent help message ").help_count = true;
   literals.use("You were supposed to get help about:").help_without_text = true;

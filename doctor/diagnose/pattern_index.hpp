@@ -28,6 +28,7 @@ struct LiteralUse {
   bool marks_end = false;          // an ending, or a consequence
   int salience = 0;                // of a line with it, 0 to 100
   bool of_traceback = false;       // a head or a frame of Python
+  bool begins_run = false;         // the banner of a program
   bool follows_reason = false;     // the line before it is the reason
   bool begins_stack = false;       // announces the stack of a crash
   bool of_collective = false;      // the watchdog's line on a collective

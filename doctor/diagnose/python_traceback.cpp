@@ -133,13 +133,21 @@ bool TracebackReader::take_frame(const ReadLine& line) {
   Open& open = open_for(line);
   open.lines_left = lines_after_frame;
   open.any_left = lines_of_all_ranks;
-  Frame frame{sanitize(file_name_of(path), 100), *line_number, evidence_of(line, text)};
+  Frame frame{sanitize(file_name_of(path), 100), *line_number, evidence_of(line, text), ""};
   if (!is_library(path)) open.own = frame;
   open.last = std::move(frame);
   const std::size_t at = static_cast<std::size_t>(text.data() + file - line.raw.data());
   const bool indented = at >= 2 && line.raw.substr(at - 2, 2) == "  ";
   open.column = indented ? at - 2 : std::string_view::npos;
   return true;
+}
+
+// The line of the program below its frame.
+void TracebackReader::take_code(Open& open, const ReadLine& line, std::string_view text) {
+  for (std::optional<Frame>* frame : {&open.own, &open.last}) {
+    if (*frame && (*frame)->code.empty() && (*frame)->evidence.line + 1 == line.line)
+      (*frame)->code = sanitize(text, 200);
+  }
 }
 
 void TracebackReader::take_exception(Open& open, const ReadLine& line, std::string_view text) {
@@ -152,6 +160,8 @@ void TracebackReader::take_exception(Open& open, const ReadLine& line, std::stri
     exception.file = frame->file;
     exception.line = frame->line;
     exception.evidence.push_back(frame->evidence);
+    // "AssertionError" alone: the condition is in the program's line.
+    if (exception.message.empty() && frame->code.starts_with("assert ")) exception.message = frame->code;
   }
   exception.evidence.push_back(evidence_of(line, text));
   exception.sequence = line.sequence;
@@ -202,7 +212,11 @@ void TracebackReader::take(const ReadLine& line) {
       } else {
         const std::size_t at = static_cast<std::size_t>(text.data() - line.raw.data());
         const bool in_column = at == open.column && begins_like_a_name(split_at_colon(text).type);
-        if (in_column || exception_text(text)) take_exception(open, line, text);
+        if (in_column || exception_text(text)) {
+          take_exception(open, line, text);
+        } else {
+          take_code(open, line, text);
+        }
       }
     }
   }

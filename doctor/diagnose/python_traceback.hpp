@@ -48,6 +48,7 @@ class TracebackReader {
     std::string file;
     std::uint64_t line = 0;
     EvidenceLine evidence;
+    std::string code;  // the line of the program, "" if the traceback lacks it
   };
   enum class Chain { none, handled, wrapped };
   struct Open {
@@ -67,6 +68,7 @@ class TracebackReader {
 
   Open& open_for(const ReadLine& line);
   bool take_frame(const ReadLine& line);
+  static void take_code(Open& open, const ReadLine& line, std::string_view text);
   void take_message_below(const Open& open, const ReadLine& line, std::string_view text);
   void take_exception(Open& open, const ReadLine& line, std::string_view text);
 

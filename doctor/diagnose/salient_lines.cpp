@@ -69,7 +69,7 @@ bool is_stack_head(std::string_view text) {
 bool is_bare_head(std::string_view text) {
   while (!text.empty() && (text.back() == ':' || text.back() == '!')) text.remove_suffix(1);
   const std::string upper = to_upper(text);
-  return upper == "FATAL ERROR" || upper == "FATAL" || upper == "ERROR";
+  return upper == "FATAL ERROR" || upper == "FATAL" || upper == "ERROR" || upper == "COMMAND ERROR";
 }
 
 bool is_fatal(std::string_view text) {

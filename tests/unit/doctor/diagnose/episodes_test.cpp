@@ -63,6 +63,16 @@ TEST_CASE("of several runs in one log the last counts") {
   CHECK(last.cause->count == 2);
 }
 
+TEST_CASE("the banner of a program begins a new run, however near") {
+  Episodes episodes;
+  episodes.take_start(1);
+  episodes.take(5);
+  episodes.take_start(8);
+  episodes.take(12);
+  CHECK(episodes.start_of(5) == 5);
+  CHECK(episodes.last_start() == 12);
+}
+
 TEST_CASE("an episode of consequences alone is not the one that counts") {
   const Diagnosis diagnosis =
       diagnose_text(library_error + steps(40) + "Primary job  terminated normally, but 1 process returned\n");

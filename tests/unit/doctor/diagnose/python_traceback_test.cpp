@@ -52,7 +52,7 @@ TEST_CASE("the exception and the program's own line are the title") {
        -1},
       // an exception without a message; Python 2
       {head + "  File \"train.py\", line 3, in f\n    assert n > 0\nAssertionError\n",
-       "AssertionError (train.py:3)", -1},
+       "AssertionError: assert n > 0 (train.py:3)", -1},
       {head + "  File \"train.py\", line 9\n    print x\n          ^\nSyntaxError: Missing parentheses\n",
        "SyntaxError: Missing parentheses (train.py:9)", -1},
       {head + deep + "RecursionError: maximum recursion depth exceeded\n",
