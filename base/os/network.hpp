@@ -22,6 +22,7 @@ struct OwnNetwork {
 
 struct NetworkProbe {
   std::string own_id;
+  std::string key;  // all hosts of one examination have the same; who lacks it gets no answer
   std::vector<std::uint16_t> ports;  // listened on, and connected to at each peer
   std::vector<ProbePeer> peers;      // each runs the same probe with this host among its peers
   std::vector<OwnNetwork> networks;  // a peer's further addresses in these are tried too

@@ -52,6 +52,14 @@ class Way {
   std::optional<Place> place_;
 };
 
+// Sends the key and a word; the answer of the other end.
+std::optional<std::string> greet(const NetworkProbe& probe, int descriptor, std::string_view word,
+                                 Deadline deadline) {
+  const std::string hello = fmt::format("{}{} {} {}\n", probe_greeting, probe.key, probe.own_id, word);
+  if (!send_text(descriptor, hello, earlier_of(deadline, 1s))) return std::nullopt;
+  return receive_line(descriptor, 4096, earlier_of(deadline, 2s));
+}
+
 // One connection, one word; how it went.
 Attempt try_once(const NetworkProbe& probe, const ProbePeer& peer, const std::string& address,
                  std::uint16_t port, std::string_view word, Deadline deadline) {
@@ -63,7 +71,7 @@ Attempt try_once(const NetworkProbe& probe, const ProbePeer& peer, const std::st
   if (connected.error == ECONNREFUSED) attempt.answer.kind = Kind::refused;
   if (connected.error == ETIMEDOUT) attempt.answer.kind = Kind::timed_out;
   if (connected.error != 0) return attempt;
-  const auto line = receive_line(connected.socket.get(), 4096, earlier_of(deadline, 2s));
+  const auto line = greet(probe, connected.socket.get(), word, deadline);
   attempt.answer.kind = Kind::another_host;
   attempt.answer.detail = "another program";
   if (!line || !line->starts_with(probe_greeting)) return attempt;
@@ -75,7 +83,6 @@ Attempt try_once(const NetworkProbe& probe, const ProbePeer& peer, const std::st
   if (words.size() > 1) {
     for (const std::string_view network : split(words[1], ',')) attempt.networks.emplace_back(network);
   }
-  send_text(connected.socket.get(), fmt::format("{} {}\n", probe.own_id, word), earlier_of(deadline, 1s));
   return attempt;
 }
 
@@ -102,19 +109,19 @@ Attempt try_on(const NetworkProbe& probe, const ProbePeer& peer, const std::stri
   }
 }
 
-bool passes(const sockaddr_in& target, int bytes) {
+bool passes(const sockaddr_in& target, int bytes, std::string_view greeting) {
   Socket socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int never = IP_PMTUDISC_PROBE;  // do not fragment, and heed no cached path MTU
   if (!socket || ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&target), sizeof(target)) != 0)
     return false;
   ::setsockopt(socket.get(), IPPROTO_IP, IP_MTU_DISCOVER, &never, sizeof(never));
-  std::string text(mtu_word);
+  std::string text(greeting);
   text.resize(static_cast<std::size_t>(bytes - headers), ' ');
-  const std::string reply = fmt::format("{}{}", mtu_word, text.size());
+  const std::string reply = fmt::format("{}{}", greeting, text.size());
   for (int attempt = 0; attempt < 3; ++attempt) {
     if (::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL) < 0) return false;
     if (!wait_ready(socket.get(), POLLIN, Steady::now() + 250ms)) continue;
-    std::array<char, 64> buffer{};
+    std::array<char, 128> buffer{};
     const ssize_t n = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
     if (n > 0 && std::string_view(buffer.data(), static_cast<std::size_t>(n)) == reply) return true;
   }
@@ -122,14 +129,15 @@ bool passes(const sockaddr_in& target, int bytes) {
 }
 
 // The interface's own size, else the largest usual one below it.
-PathMtu measure_path(const std::string& peer, const std::string& address, std::uint16_t port, int mtu) {
+PathMtu measure_path(const std::string& peer, const std::string& address, std::uint16_t port, int mtu,
+                     std::string_view greeting) {
   static constexpr std::array<int, 9> usual{9000, 4092, 2044, 1500, 1480, 1450, 1400, 1280, 576};
   PathMtu path{peer, address, mtu, 0};
   const auto target = socket_address(address, port);
   if (!target || mtu < 576 || mtu > 65535) return path;
-  if (passes(*target, mtu)) path.passed = mtu;
+  if (passes(*target, mtu, greeting)) path.passed = mtu;
   for (const int size : usual) {
-    if (path.passed == 0 && size < mtu && passes(*target, size)) path.passed = size;
+    if (path.passed == 0 && size < mtu && passes(*target, size, greeting)) path.passed = size;
   }
   return path;
 }
@@ -141,8 +149,7 @@ StreamRate measure_stream(const NetworkProbe& probe, const ProbePeer& peer, cons
   if (!target) return rate;
   const Connected connected = connect_socket(*target, earlier_of(deadline, 2s));
   const int descriptor = connected.socket.get();
-  if (connected.error != 0 || !receive_line(descriptor, 4096, earlier_of(deadline, 2s))) return rate;
-  if (!send_text(descriptor, probe.own_id + " stream\n", earlier_of(deadline, 1s))) return rate;
+  if (connected.error != 0 || !greet(probe, descriptor, "stream", deadline)) return rate;
   const std::string block(256u << 10, 'x');
   const auto begun = Steady::now();
   const Deadline enough = earlier_of(deadline, 1s);
@@ -222,7 +229,8 @@ class PeerProbe {
     for (const OwnNetwork& own : probe_.networks) {
       const std::string there = address + own.address.substr(own.address.find('/'));
       if (!same_network(own.address, there)) continue;
-      result_.paths.push_back(measure_path(peer_.id, address, probe_.ports.front(), own.mtu));
+      result_.paths.push_back(
+          measure_path(peer_.id, address, probe_.ports.front(), own.mtu, mtu_greeting(probe_)));
       return;
     }
   }

@@ -34,6 +34,8 @@ void swallow(int descriptor, Deadline end) {
 
 }  // namespace
 
+std::string mtu_greeting(const NetworkProbe& probe) { return fmt::format("ddlrun-mtu {} ", probe.key); }
+
 Deadline earlier_of(Deadline deadline, std::chrono::milliseconds span) {
   return std::min(deadline, Steady::now() + span);
 }
@@ -86,18 +88,20 @@ void ProbeServer::take(int listener) {
 }
 
 void ProbeServer::talk(int descriptor) {
+  const Deadline end = earlier_of(deadline_, 4s);
+  const auto line = receive_line(descriptor, 512, end);
+  const std::string hello = fmt::format("{}{} ", probe_greeting, probe_.key);
+  if (!line || !line->starts_with(hello)) return;
   std::vector<std::string> networks;
   for (const OwnNetwork& network : probe_.networks) networks.push_back(network.address);
-  const Deadline end = earlier_of(deadline_, 4s);
-  const std::string hello = fmt::format("{}{} {}\n", probe_greeting, probe_.own_id, join(networks, ","));
-  if (!send_text(descriptor, hello, end)) return;
-  const auto line = receive_line(descriptor, 512, end);
-  if (!line) return;
-  const auto blank = line->rfind(' ');
-  const std::string word = blank == std::string::npos ? "" : line->substr(blank + 1);
+  const std::string answer = fmt::format("{}{} {}\n", probe_greeting, probe_.own_id, join(networks, ","));
+  if (!send_text(descriptor, answer, end)) return;
+  const std::string text = line->substr(hello.size());
+  const auto blank = text.rfind(' ');
+  const std::string word = blank == std::string::npos ? "" : text.substr(blank + 1);
   if (word == "bye") {
     const std::lock_guard lock(mutex_);
-    gone_.insert(line->substr(0, blank));
+    gone_.insert(text.substr(0, blank));
   }
   if (word == "stream") swallow(descriptor, end);
 }
@@ -108,8 +112,9 @@ void ProbeServer::echo() {
   socklen_t size = sizeof(from);
   const ssize_t n = ::recvfrom(datagrams_.get(), buffer.data(), buffer.size(), 0,
                                reinterpret_cast<sockaddr*>(&from), &size);
-  if (n <= 0 || !std::string_view(buffer.data(), static_cast<std::size_t>(n)).starts_with(mtu_word)) return;
-  const std::string reply = fmt::format("{}{}", mtu_word, n);
+  const std::string greeting = mtu_greeting(probe_);
+  if (n <= 0 || !std::string_view(buffer.data(), static_cast<std::size_t>(n)).starts_with(greeting)) return;
+  const std::string reply = fmt::format("{}{}", greeting, n);
   ::sendto(datagrams_.get(), reply.data(), reply.size(), MSG_NOSIGNAL, reinterpret_cast<sockaddr*>(&from),
            size);
 }

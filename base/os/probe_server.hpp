@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The half of a network probe that answers: "ddlrun-probe ID NETWORKS" to who connects; it counts a stream,
-// and reports the size of datagrams. Runs in threads until it is destroyed.
+// The half of a network probe that answers who sends the probe's key: to "ddlrun-probe KEY ID WORD" with
+// "ddlrun-probe ID NETWORKS"; it counts a stream, and reports the size of datagrams. Runs in threads until it
+// is destroyed.
 #pragma once
 
 #include "base/os/posix_sockets.hpp"
@@ -15,7 +16,8 @@
 namespace ddlrun {
 
 constexpr std::string_view probe_greeting = "ddlrun-probe ";
-constexpr std::string_view mtu_word = "ddlrun-mtu ";
+
+std::string mtu_greeting(const NetworkProbe& probe);  // begins each datagram, and its answer
 
 // The earlier of a deadline and a span from now.
 Deadline earlier_of(Deadline deadline, std::chrono::milliseconds span);

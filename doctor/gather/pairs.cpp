@@ -53,6 +53,7 @@ NetworkProbe make_probe(const GatherContext& context) {
   const ProbeRequest& request = context.request;
   NetworkProbe probe;
   probe.own_id = request.host;
+  probe.key = request.probe_key;
   probe.ports = request.probe_ports;
   probe.limit = std::chrono::milliseconds(std::min(request.probe_ms, 16000u));
   probe.stream = request.level == Level::stress;

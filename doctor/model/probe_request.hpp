@@ -63,6 +63,7 @@ struct ProbeRequest {
   std::vector<std::string> peers;
   std::vector<std::uint16_t> probe_ports;
   std::uint32_t probe_ms = 0;
+  std::string probe_key;                     // NetworkProbe::key
   std::vector<std::string> launch_children;  // hosts that mpirun's launch tree lets this one start by ssh
 };
 

@@ -74,6 +74,7 @@ std::string render_probe_request_json(const ProbeRequest& request) {
                       {"peers", request.peers},
                       {"probe_ports", request.probe_ports},
                       {"probe_ms", request.probe_ms},
+                      {"probe_key", request.probe_key},
                       {"launch_children", request.launch_children}};
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -104,6 +105,7 @@ ProbeRequest parse_probe_request_json(std::string_view text) {
   request.peers = get<std::vector<std::string>>(document, "peers", where);
   request.probe_ports = get<std::vector<std::uint16_t>>(document, "probe_ports", where);
   request.probe_ms = get<std::uint32_t>(document, "probe_ms", where);
+  request.probe_key = get<std::string>(document, "probe_key", where);
   request.launch_children = get<std::vector<std::string>>(document, "launch_children", where);
   return request;
 }

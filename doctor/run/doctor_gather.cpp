@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <random>
 
 namespace ddlrun::doctor {
 
@@ -81,8 +82,14 @@ class TokenFile {
   std::string path_;
 };
 
+// No other program on the network has it, so none gets an answer of a probe.
+std::string make_probe_key() {
+  std::random_device source;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", source(), source(), source(), source());
+}
+
 ProbePlanOptions probe_plan_options(const DoctorRequest& request, const Environment& environment,
-                                            bool include_driver_host) {
+                                    bool include_driver_host) {
   return {request.choice.level,
           request.hosts,
           request.groups,
@@ -97,12 +104,16 @@ ProbePlanOptions probe_plan_options(const DoctorRequest& request, const Environm
 Gathered gather_from_hosts(System& system, const DoctorRequest& request) {
   const AgentBinary agent = agent_binary(system.environment);
   const TokenFile token(system, request.job);
+  const std::string probe_key = make_probe_key();
   Gathered gathered;
   for (const Via via : request.paths) {
     const bool first = gathered.by_path.empty();
     std::vector<ProbeRequest> requests =
         plan_probe_requests(request.job, probe_plan_options(request, system.environment, first));
-    for (ProbeRequest& one : requests) one.token_file = token.path();
+    for (ProbeRequest& one : requests) {
+      one.token_file = token.path();
+      one.probe_key = probe_key;
+    }
     if (via != Via::ssh) {  // limits by the scheduler's path are its own, on this host too
       for (std::size_t i = 0; i < request.hosts.size(); ++i) requests[i].is_driver_host = false;
     }

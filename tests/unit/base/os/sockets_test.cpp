@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The network door on this machine's loopback: a host that is its own neighbour.
 #include "base/os/posix_sockets.hpp"
+#include "base/os/probe_server.hpp"
 
 #include <doctest/doctest.h>
 #include <poll.h>
@@ -26,6 +27,7 @@ std::uint16_t free_port() {
 NetworkProbe self_probe() {
   NetworkProbe probe;
   probe.own_id = "me";
+  probe.key = "0123456789abcdef0123456789abcdef";
   probe.ports = {free_port()};
   probe.peers = {{"me", {"127.0.0.1"}}};
   probe.networks = {{"127.0.0.1/8", 1500}};
@@ -107,6 +109,33 @@ TEST_CASE("a port that refuses, of a neighbour that is there and of one that has
   other.join();
   REQUIRE(result.answers.size() == 1);
   CHECK(result.answers[0].kind == Kind::connected);
+}
+
+TEST_CASE("a probe answers only who has its key") {
+  const auto soon = [] { return std::chrono::steady_clock::now() + std::chrono::milliseconds(700); };
+  const NetworkProbe probe = self_probe();
+  const ProbeServer server(probe, soon() + std::chrono::seconds(5));
+  const auto target = socket_address("127.0.0.1", probe.ports[0]);
+  const auto answer_to = [&](const std::string& text) {
+    const Connected client = connect_socket(*target, soon());
+    REQUIRE(client.error == 0);
+    send_text(client.socket.get(), text, soon());
+    return receive_line(client.socket.get(), 4096, soon()).value_or("");
+  };
+  CHECK(answer_to("ddlrun-probe " + probe.key + " other probe\n") == "ddlrun-probe me 127.0.0.1/8");
+  CHECK(answer_to("") == "");
+  CHECK(answer_to("other probe\n") == "");
+  CHECK(answer_to("ddlrun-probe 0 other probe\n") == "");
+
+  const Socket datagrams(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  REQUIRE(::connect(datagrams.get(), reinterpret_cast<const sockaddr*>(&*target), sizeof(*target)) == 0);
+  for (const auto& [text, is_answered] : {std::pair<std::string, bool>{"ddlrun-mtu ", false},
+                                          {"ddlrun-mtu 0 ", false},
+                                          {mtu_greeting(probe), true}}) {
+    CAPTURE(text);
+    ::send(datagrams.get(), text.data(), text.size(), 0);
+    CHECK(wait_ready(datagrams.get(), POLLIN, soon()) == is_answered);
+  }
 }
 
 TEST_CASE("addresses that are none, and limits of lines") {

@@ -330,11 +330,13 @@ TEST_CASE("what the network asks travels with the request") {
   request.peers = {"node2", "node4"};
   request.probe_ports = {29500, 40001};
   request.probe_ms = 6000;
+  request.probe_key = "5eed";
   request.launch_children = {"node3"};
   const ProbeRequest back = parse_probe_request_json(render_probe_request_json(request));
   CHECK(back.peers == request.peers);
   CHECK(back.probe_ports == request.probe_ports);
   CHECK(back.probe_ms == 6000);
+  CHECK(back.probe_key == "5eed");
   CHECK(back.launch_children == request.launch_children);
 }
 
