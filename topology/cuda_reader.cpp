@@ -36,7 +36,7 @@ std::string text_of(const char* bytes, std::size_t size) {
 }  // namespace
 
 CudaReport read_cuda(const std::string& plugin_path) {
-  const Plugin plugin = Plugin::open(plugin_path);
+  const Plugin plugin = Plugin::open_own(plugin_path);
   if (const int abi = plugin.function<decltype(ddlrun_cuda_abi)>("ddlrun_cuda_abi")();
       abi != DDLRUN_CUDA_ABI) {
     refuse_plugin(fmt::format("the plug-in has version {}, ddlrun needs version {}", abi, DDLRUN_CUDA_ABI),

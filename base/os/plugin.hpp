@@ -13,6 +13,10 @@ class Plugin {
   // Error{request} with the loader's own words if the library or something it needs cannot be loaded.
   static Plugin open(const std::string& path);
 
+  // A plug-in that comes with the running program: Error{request} too if another user can write to it or to
+  // its directory. Its code runs before it can report its build.
+  static Plugin open_own(const std::string& path);
+
   // A C function of the library; Error{request} if it has none of that name.
   template <typename Function>
   Function* function(const char* name) const {

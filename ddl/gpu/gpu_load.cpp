@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <link.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <string_view>
@@ -16,8 +17,17 @@ constexpr const char* plugin_name = "libddl_cuda.so";
 // PREFIX/bin.
 constexpr const char* plugin_directories[] = {"", "ddlrun/", "../ddlrun/", "../lib/ddlrun/"};
 
+// A plug-in is code of this process: only root, this user, or the owner of the code that loads it may have
+// written it.
+bool is_trusted(const std::string& path, uid_t owner) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0) return false;
+  const bool anybody_writes = (found.st_mode & S_IWOTH) != 0 && (found.st_mode & S_ISVTX) == 0;
+  return !anybody_writes && (found.st_uid == 0 || found.st_uid == geteuid() || found.st_uid == owner);
+}
+
 // The program itself has no name in the loader's list.
-std::string own_directory() {
+std::string own_path() {
   Dl_info info{};
   link_map* map = nullptr;
   std::string path;
@@ -30,15 +40,26 @@ std::string own_directory() {
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program);
     path.assign(program, length > 0 ? static_cast<std::size_t>(length) : 0);
   }
-  return path.substr(0, path.rfind('/') + 1);
+  return path;
 }
 
 std::string find_gpu_library() {
-  const std::string directory = own_directory();
+  const std::string own = own_path();
+  struct stat found {};
+  const uid_t owner = stat(own.c_str(), &found) == 0 ? found.st_uid : geteuid();
+  const std::string directory = own.substr(0, own.rfind('/') + 1);
+  std::string foreign;
   for (const char* below : plugin_directories) {
-    const std::string path = directory + below + plugin_name;
-    if (access(path.c_str(), F_OK) == 0) return path;
+    const std::string place = directory + below;
+    const std::string path = place + plugin_name;
+    if (access(path.c_str(), F_OK) != 0) continue;
+    if (is_trusted(path, owner) && is_trusted(place.empty() ? "." : place, owner)) return path;
+    foreign = path;
   }
+  if (!foreign.empty())
+    throw Error(Fault::unsupported,
+                "the plug-in for GPUs is not loaded: another user can write to it or to its directory",
+                foreign, fmt::format("ls -ld '{}' '{}'", foreign, foreign.substr(0, foreign.rfind('/'))));
   throw Error(
       Fault::unsupported,
       fmt::format("sums on GPUs need libddl's plug-in {}, which is not installed", plugin_name),

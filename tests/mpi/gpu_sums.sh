@@ -30,6 +30,16 @@ cp "$fakes/other/libddl_cuda.so" "$plugin"
 expect_refusal 1 'the plug-in for GPUs is of build 0.0.1 (' "$sums"
 grep -q 'try: install both from the same build' "$work/err" || fail "not what to do: $(cat "$work/err")"
 cp "$fakes/libddl_cuda.so" "$plugin"
+foreign='the plug-in for GPUs is not loaded: another user can write to it or to its directory'
+for file in "$plugin" "$work/lib/ddlrun"; do
+  chmod o+w "$file"
+  expect_refusal 1 "$foreign" "$sums"
+  chmod o-w "$file"
+  [ "$(id -u)" -eq 0 ] || continue
+  chown 65534 "$file"
+  expect_refusal 1 "$foreign" "$sums"
+  chown 0 "$file"
+done
 
 # NCCL: a loader that fails, too old; the driver; GPUs.
 expect_refusal 1 'NCCL cannot be loaded: ' env LD_LIBRARY_PATH="$fakes/broken" "$sums"

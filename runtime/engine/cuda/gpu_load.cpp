@@ -33,7 +33,7 @@ const GpuPlugin* open_gpu_plugin(const std::string& path) {
   }
   // Kept for good: engines made by it may outlive any scope of ours.
   static std::optional<Plugin> library;
-  library.emplace(Plugin::open(path));
+  library.emplace(Plugin::open_own(path));
   const std::string theirs = library->function<const char*()>("ddl_train_gpu_build")();
   if (theirs != gpu_plugin_build()) {
     throw Error(ErrorKind::request, {fmt::format("the CUDA plug-in is of build {}, ddl-train of build {}",
