@@ -15,7 +15,7 @@ target_compile_features(ddlrun_settings INTERFACE cxx_std_20)
 target_include_directories(ddlrun_settings INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/ddl/include")
 # nvcc has options of its own.
 target_compile_options(ddlrun_settings INTERFACE
-  "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-fstack-protector-strong;$<$<BOOL:${DDLRUN_WERROR}>:-Werror>>")
+  "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;$<$<BOOL:${DDLRUN_WERROR}>:-Werror>>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
   # GCC 12 and 13 report overlaps in std::string that do not exist (GCC bug 105329).
   target_compile_options(ddlrun_settings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
@@ -37,7 +37,7 @@ function(ddlrun_library name)
   if(NOT ARG_LOOPS)
     target_compile_options(${name} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O2>)
   endif()
-  set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+  set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF)
   target_link_libraries(${name} PUBLIC ddlrun_settings ${ARG_LINK} PRIVATE ${ARG_PRIVATE_LINK})
 endfunction()
 

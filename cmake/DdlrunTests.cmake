@@ -18,7 +18,7 @@ function(ddlrun_unit_tests module)
   target_compile_definitions(${target} PRIVATE DDLRUN_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
     # The tested code is optimised, the tests are not and compile in half the time. LOOPS: tests that run long.
-    target_compile_options(${target} PRIVATE $<IF:$<BOOL:${ARG_LOOPS}>,-O1,-O0>)
+    target_compile_options(${target} PRIVATE "$<IF:$<BOOL:${ARG_LOOPS}>,-O1,SHELL:-O0 -U_FORTIFY_SOURCE>")
   endif()
   add_dependencies(unit_tests ${target})
   add_test(NAME ${target} COMMAND ${target})
