@@ -39,7 +39,7 @@ std::string try_test(std::string_view name) { return "gzip -t " + quote_shell(na
 
 // One call of inflate: appends what came out. Returns zlib's code.
 int inflate_some(Inflater& inflater, std::vector<std::uint8_t>& buffer, std::vector<std::uint8_t>& out,
-                 std::size_t limit, std::string_view name) {
+                 std::size_t limit, std::string_view name, const SizeOfHead& size_of_head) {
   inflater.stream.next_out = buffer.data();
   inflater.stream.avail_out = static_cast<uInt>(buffer.size());
   const int code = inflate(&inflater.stream, Z_NO_FLUSH);
@@ -49,6 +49,18 @@ int inflate_some(Inflater& inflater, std::vector<std::uint8_t>& buffer, std::vec
                       "zcat " + quote_shell(name) + " | wc -c");
   }
   out.insert(out.end(), buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(produced));
+  const std::uint64_t declared = size_of_head ? size_of_head(out) : 0;
+  if (declared > limit) {
+    throw refuse_file(
+        name,
+        fmt::format("its header declares {} bytes, and the limit for a data file is {}", declared, limit),
+        "zcat " + quote_shell(name) + " | head -c 16 | xxd");
+  }
+  if (declared != 0 && out.size() > declared) {
+    throw refuse_file(name,
+                      fmt::format("it unpacks to more than the {} bytes that its header declares", declared),
+                      "zcat " + quote_shell(name) + " | wc -c");
+  }
   return code;
 }
 
@@ -63,7 +75,7 @@ bool is_gzip(std::span<const std::uint8_t> bytes) {
 }
 
 std::vector<std::uint8_t> gunzip(std::span<const std::uint8_t> bytes, std::size_t limit,
-                                 std::string_view name) {
+                                 std::string_view name, const SizeOfHead& size_of_head) {
   Inflater inflater;
   if (!inflater.ready())
     throw Error(ErrorKind::internal, {"cannot initialize zlib", printable(name), try_test(name)});
@@ -75,7 +87,7 @@ std::vector<std::uint8_t> gunzip(std::span<const std::uint8_t> bytes, std::size_
     const std::size_t given = std::min<std::size_t>(bytes.size() - used, chunk);
     inflater.stream.next_in = const_cast<Bytef*>(bytes.data() + used);  // zlib 1.2 lacks the const
     inflater.stream.avail_in = static_cast<uInt>(given);
-    code = inflate_some(inflater, buffer, out, limit, name);
+    code = inflate_some(inflater, buffer, out, limit, name, size_of_head);
     const std::size_t eaten = given - inflater.stream.avail_in;
     used += eaten;
     if (code == Z_STREAM_END) {
@@ -89,7 +101,7 @@ std::vector<std::uint8_t> gunzip(std::span<const std::uint8_t> bytes, std::size_
     }
   }
   // A full output buffer can hold back data after the input is used up.
-  while (code == Z_OK) code = inflate_some(inflater, buffer, out, limit, name);
+  while (code == Z_OK) code = inflate_some(inflater, buffer, out, limit, name, size_of_head);
   if (code != Z_STREAM_END) {
     throw refuse_file(name,
                       fmt::format("the gzip data ends early: {} bytes gave {} without an end mark",
@@ -99,7 +111,8 @@ std::vector<std::uint8_t> gunzip(std::span<const std::uint8_t> bytes, std::size_
   return out;
 }
 
-std::vector<std::uint8_t> read_data_file(const std::string& path, std::size_t limit) {
+std::vector<std::uint8_t> read_data_file(const std::string& path, std::size_t limit,
+                                         const SizeOfHead& size_of_head) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) {
     throw refuse_file(path, fmt::format("the file cannot be read: {}", std::strerror(errno)),
@@ -120,7 +133,7 @@ std::vector<std::uint8_t> read_data_file(const std::string& path, std::size_t li
     throw refuse_file(path, fmt::format("{} of {} bytes could be read", file.gcount(), size),
                       "ls -l " + quote_shell(path));
   }
-  return is_gzip(bytes) ? gunzip(bytes, limit, path) : bytes;
+  return is_gzip(bytes) ? gunzip(bytes, limit, path, size_of_head) : bytes;
 }
 
 }  // namespace ddlrun::runtime

@@ -7,6 +7,7 @@
 #include "runtime/data/dataset.hpp"
 #include "runtime/data/dataset_locator.hpp"
 #include "runtime/data/file_source.hpp"
+#include "runtime/data/idx.hpp"
 #include "runtime/data/lmdb_source.hpp"
 #include "runtime/data/synthetic.hpp"
 
@@ -35,11 +36,16 @@ std::string require_file(const std::string& directory, const std::string& part, 
                printable(directory), "ls " + quote_shell(directory)});
 }
 
+std::vector<std::uint8_t> read_idx(const std::string& path, std::size_t dimensions) {
+  return read_data_file(path, max_data_bytes,
+                        [&](std::span<const std::uint8_t> head) { return idx_size(head, dimensions, path); });
+}
+
 ImageSet load_idx(const SplitPath& place) {
   const std::string part = place.test ? "t10k" : "train";
   const std::string images = require_file(place.path, part, "images");
   const std::string labels = require_file(place.path, part, "labels");
-  return make_image_set(read_data_file(images), read_data_file(labels), images, labels);
+  return make_image_set(read_idx(images, 3), read_idx(labels, 1), images, labels);
 }
 
 ImageSet load_cifar(const SplitPath& place) {

@@ -80,31 +80,44 @@ std::string render_dims(std::span<const std::uint32_t> dims) {
   return fmt::format("{}", fmt::join(dims, "x"));
 }
 
+std::vector<std::uint32_t> read_dims(std::span<const std::uint8_t> bytes, std::size_t dimensions) {
+  std::vector<std::uint32_t> dims;
+  for (std::size_t d = 0; d < dimensions; ++d) dims.push_back(big_endian(bytes.subspan(4 + 4 * d, 4)));
+  return dims;
+}
+
+std::size_t header_size(std::size_t dimensions) { return 4 + 4 * dimensions; }
+
 }  // namespace
+
+std::uint64_t idx_size(std::span<const std::uint8_t> head, std::size_t dimensions, std::string_view name) {
+  const std::size_t header = header_size(dimensions);
+  if (head.size() < header) return 0;
+  check_magic(head, dimensions, name);
+  const std::vector<std::uint32_t> dims = read_dims(head, dimensions);
+  std::uint64_t size = 0;
+  const std::optional<std::uint64_t> elements = product(dims);
+  if (elements && !__builtin_add_overflow(*elements, std::uint64_t{header}, &size)) return size;
+  throw refuse_file(
+      name, fmt::format("the header declares {} elements, more than 64 bits can count", render_dims(dims)),
+      try_look(name));
+}
 
 IdxArray parse_idx(std::span<const std::uint8_t> bytes, std::size_t dimensions, std::string_view name) {
   check_magic(bytes, dimensions, name);
-  const std::size_t header = 4 + 4 * dimensions;
+  const std::size_t header = header_size(dimensions);
   if (bytes.size() < header) {
     throw refuse_file(name,
                       fmt::format("the header needs {} bytes, but the file has {}", header, bytes.size()),
                       "ls -l " + quote_shell(name));
   }
-  IdxArray array;
-  for (std::size_t d = 0; d < dimensions; ++d) array.dims.push_back(big_endian(bytes.subspan(4 + 4 * d, 4)));
-  array.data = bytes.subspan(header);
-  const std::optional<std::uint64_t> expected = product(array.dims);
-  if (!expected) {
-    throw refuse_file(name,
-                      fmt::format("the header declares {} elements, more than 64 bits can count, in {} bytes",
-                                  render_dims(array.dims), array.data.size()),
-                      try_look(name));
-  }
-  if (*expected != array.data.size()) {
+  const std::uint64_t expected = idx_size(bytes, dimensions, name) - header;
+  const IdxArray array{read_dims(bytes, dimensions), bytes.subspan(header)};
+  if (expected != array.data.size()) {
     throw refuse_file(name,
                       fmt::format("the header declares {} = {} bytes, but {} follow it ({})",
-                                  render_dims(array.dims), *expected, array.data.size(),
-                                  *expected > array.data.size() ? "cut short?" : "extra bytes at the end"),
+                                  render_dims(array.dims), expected, array.data.size(),
+                                  expected > array.data.size() ? "cut short?" : "extra bytes at the end"),
                       "sha256sum " + quote_shell(name) + "   # and compare it with the original");
   }
   return array;

@@ -21,6 +21,9 @@ struct IdxArray {
 // Throws Error(request).
 IdxArray parse_idx(std::span<const std::uint8_t> bytes, std::size_t dimensions, std::string_view name);
 
+// The size of the whole file by its header, 0 while `head` is shorter than that. Throws as parse_idx().
+std::uint64_t idx_size(std::span<const std::uint8_t> head, std::size_t dimensions, std::string_view name);
+
 // The inverse: header and data.
 std::vector<std::uint8_t> render_idx(std::span<const std::uint32_t> dims, std::span<const std::uint8_t> data);
 

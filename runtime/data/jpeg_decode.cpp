@@ -6,6 +6,7 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
+#include <algorithm>
 #include <csetjmp>
 #include <cstddef>
 #include <cstdio>
@@ -40,8 +41,23 @@ void judge_jpeg_warning(j_common_ptr info, int level) {
   }
 }
 
-// The longest that a small file can keep the decoder busy: a progressive one has a few scans, not thousands.
-constexpr int most_scans = 500;
+// Each scan of a progressive JPEG visits the whole image, and a small file can hold thousands of scans.
+// Encoders write about ten: `usual_scans` are accepted for every size, and more while scans x pixels take
+// about a second.
+constexpr std::uint64_t usual_scans = 20, most_scans = 500, most_scanned_pixels = 200'000'000;
+
+struct JpegScans {
+  jpeg_progress_mgr base;  // first: libjpeg knows only this part
+  int limit;
+  bool too_many;
+};
+
+void count_scans(j_common_ptr info) {
+  auto* scans = reinterpret_cast<JpegScans*>(info->progress);
+  scans->too_many = reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > scans->limit;
+  if (scans->too_many)
+    std::longjmp(reinterpret_cast<JpegErrors*>(info->err)->back, 1);  // NOLINT(cert-err52-cpp)
+}
 
 class JpegReader {
  public:
@@ -50,6 +66,7 @@ class JpegReader {
     errors_.base.error_exit = leave_jpeg;
     errors_.base.emit_message = judge_jpeg_warning;
     errors_.text[0] = '\0';
+    scans_.base.progress_monitor = count_scans;
   }
   ~JpegReader() { jpeg_destroy_decompress(&info_); }
   JpegReader(const JpegReader&) = delete;
@@ -65,6 +82,7 @@ class JpegReader {
   // After read_head(). CMYK and YCCK come out as four channels, all others as `channels` or grey.
   Image read_pixels(int channels) {
     choose_colours(channels);
+    limit_scans();
     const std::size_t row =
         static_cast<std::size_t>(info_.image_width) * static_cast<std::size_t>(components_);
     Image image{components_, static_cast<int>(info_.image_height), static_cast<int>(info_.image_width),
@@ -77,6 +95,10 @@ class JpegReader {
 
  private:
   Error refuse() const {
+    if (scans_.too_many) {
+      return refuse_image(name_, fmt::format("the JPEG has more than {} scans, the limit for {}x{} pixels",
+                                             scans_.limit, info_.image_width, info_.image_height));
+    }
     return refuse_image(name_, fmt::format("the JPEG is damaged or cut short: {}", errors_.text));
   }
 
@@ -85,6 +107,12 @@ class JpegReader {
     jpeg_create_decompress(&info_);
     jpeg_mem_src(&info_, file_.data(), static_cast<unsigned long>(file_.size()));
     return jpeg_read_header(&info_, TRUE) == JPEG_HEADER_OK;
+  }
+
+  void limit_scans() {
+    const std::uint64_t pixels = std::uint64_t{info_.image_width} * info_.image_height;
+    scans_.limit = static_cast<int>(std::clamp(most_scanned_pixels / pixels, usual_scans, most_scans));
+    info_.progress = &scans_.base;
   }
 
   void choose_colours(int channels) {
@@ -111,6 +139,7 @@ class JpegReader {
   std::string_view name_;
   jpeg_decompress_struct info_{};
   JpegErrors errors_{};
+  JpegScans scans_{};
   int components_ = 0;
 };
 
@@ -127,16 +156,6 @@ Image without_ink(const Image& inks, bool inverted) {
   return rgb;
 }
 
-// Each scan of a progressive JPEG visits the whole image; a small file can hold thousands of them.
-void check_scans(std::span<const std::uint8_t> file, std::string_view name) {
-  int scans = 0;
-  for (std::size_t i = 0; i + 1 < file.size(); ++i) {
-    if (file[i] == 0xff && file[i + 1] == 0xda) ++scans;
-  }
-  if (scans <= most_scans) return;
-  throw refuse_image(name, fmt::format("the JPEG has {} scans; the limit is {}", scans, most_scans));
-}
-
 }  // namespace
 
 bool is_jpeg(std::span<const std::uint8_t> file) {
@@ -150,7 +169,6 @@ Shape read_jpeg_shape(std::span<const std::uint8_t> file, std::string_view name)
 }
 
 Image decode_jpeg(std::span<const std::uint8_t> file, int channels, std::string_view name) {
-  check_scans(file, name);
   JpegReader reader(file, name);
   reader.read_head();
   Image image = reader.read_pixels(channels);

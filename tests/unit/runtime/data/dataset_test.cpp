@@ -62,6 +62,16 @@ TEST_CASE("gzip: a bomb, a cut file, damage") {
   const Bytes bomb = gzip(Bytes(4'000'000, 0));
   CHECK(bomb.size() < 10'000);
   expect_error(ErrorKind::request, "more than 100000 bytes", [&] { gunzip(bomb, 100'000, "bomb.gz"); });
+  // An IDX file is unpacked as far as its header declares: here 8 labels, in a first member without all of
+  // the header.
+  const Bytes labels = joined(gzip({0, 0, 8}), gzip(joined({1, 0, 0, 0, 8}, Bytes(4'000'000, 0))));
+  const auto declared = [](std::span<const std::uint8_t> head) { return idx_size(head, 1, "labels.gz"); };
+  expect_error(ErrorKind::request, "more than the 16 bytes that its header declares",
+               [&] { gunzip(labels, max_data_bytes, "labels.gz", declared); });
+  expect_error(ErrorKind::request,
+               "its header declares 4294967303 bytes, and the limit for a data file is 1000", [&] {
+                 gunzip(gzip({0, 0, 8, 1, 255, 255, 255, 255, 0}), 1000, "labels.gz", declared);
+               });
   const Bytes good = gzip({1, 2, 3, 4, 5, 6, 7, 8});
   for (std::size_t size = 0; size < good.size(); ++size) {
     const Bytes cut(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size));

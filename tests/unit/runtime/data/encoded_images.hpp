@@ -27,7 +27,8 @@ inline Image make_image(int channels, int height, int width) {
   return image;
 }
 
-inline std::vector<std::uint8_t> write_jpeg(const Image& image, bool progressive = false) {
+// `scans`: libjpeg's own of a progressive file, or a grey one's with one coefficient each.
+inline std::vector<std::uint8_t> write_jpeg(const Image& image, bool progressive = false, int scans = 0) {
   jpeg_compress_struct info{};
   jpeg_error_mgr errors{};
   info.err = jpeg_std_error(&errors);
@@ -43,6 +44,12 @@ inline std::vector<std::uint8_t> write_jpeg(const Image& image, bool progressive
   jpeg_set_quality(&info, 100, TRUE);
   info.comp_info[0].h_samp_factor = info.comp_info[0].v_samp_factor = 1;
   if (progressive) jpeg_simple_progression(&info);
+  std::vector<jpeg_scan_info> script;
+  for (int k = 0; k < scans; ++k) script.push_back({1, {0}, k, k, 0, 0});
+  if (scans > 0) {
+    info.scan_info = script.data();
+    info.num_scans = scans;
+  }
   jpeg_start_compress(&info, TRUE);
   while (info.next_scanline < info.image_height) {
     auto* row = const_cast<JSAMPROW>(&image.pixels[static_cast<std::size_t>(info.next_scanline) *

@@ -141,6 +141,20 @@ TEST_CASE("image: refusals name the file") {
   }
 }
 
+TEST_CASE("image: more scans than the pixels allow") {
+  const auto grey = [](int side) {
+    return Image{1, side, side, Bytes(static_cast<std::size_t>(side) * static_cast<std::size_t>(side), 128)};
+  };
+  CHECK(decode_image(write_jpeg(grey(200), false, 64), 1, "small.jpg").height == 200);
+  CHECK(decode_image(write_jpeg(grey(2000), false, 20), 1, "large.jpg").height == 2000);
+  expect_error(ErrorKind::request, "the JPEG has more than 50 scans, the limit for 2000x2000 pixels",
+               [&] { decode_image(write_jpeg(grey(2000), false, 64), 1, "slow.jpg"); });
+  // Bytes behind the image, as phones append a film, are no scans.
+  Bytes film = write_jpeg(grey(2000));
+  for (int i = 0; i < 100; ++i) film.insert(film.end(), {0xff, 0xda});
+  CHECK(decode_image(film, 1, "film.jpg").width == 2000);
+}
+
 TEST_CASE("image: whatever bytes, a image or a refusal") {
   const Bytes seeds[] = {
       write_jpeg(make_image(3, 24, 17)),     write_jpeg(make_image(1, 24, 17), true),
