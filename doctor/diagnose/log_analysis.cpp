@@ -149,6 +149,8 @@ void LogAnalysis::take_long_line(std::string_view line, bool is_whole) {
 }
 
 void LogAnalysis::take_line(std::string_view line, bool touched) {
+  // PRRTE 3.0.8 writes a NUL byte behind each of its messages (openpmix/prrte#1905).
+  if (line.starts_with('\0')) line.remove_prefix(1);
   if (line.ends_with('\r')) line.remove_suffix(1);
   std::size_t return_at = line.find('\r');
   while (return_at != npos) {  // a progress bar writes one line over another

@@ -315,6 +315,11 @@ TEST_CASE("escapes, carriage returns and colours do not hide a text") {
   CHECK(id_of(diagnose_text("\x1b[31mHost key \x1b[1mverification failed.\x1b[0m\r\n")) == "C3");
   CHECK(id_of(diagnose_text(" 10%|#   |\r 20%|##  |\rHost key verification failed.\n")) == "C3");
   CHECK(id_of(diagnose_text("Host key verification failed.")) == "C3");
+  const std::string after_nul =
+      std::string(1, '\0') +
+      "[n2:1035:0] ib_iface.c:964  UCX  ERROR ibv_create_cq() failed: Cannot allocate "
+      "memory. Please set max locked memory (ulimit -l) to 'unlimited'\n";
+  CHECK(diagnose_text(after_nul).cause->place.host == "n2");
 }
 
 TEST_CASE("a diagnosis does not depend on how the log is cut into portions") {
