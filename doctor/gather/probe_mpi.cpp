@@ -100,7 +100,8 @@ Command plan_smoke_command(const SmokeRun& run, const Command& program) {
   } else {
     command.insert(command.end(), {"--host", join(run.hosts, ","), "--map-by", "node"});
   }
-  command.insert(command.end(), {"--bind-to", "none"});
+  // Open MPI 5.0.7 would miss the end of a rank as short as hostname and wait forever (openpmix/prrte#2713).
+  command.insert(command.end(), {"--bind-to", "none", "--mca", "odls_base_max_threads", "0"});
   if (!run.job.interface.empty()) {
     for (const char* name : {"btl_tcp_if_include", "oob_tcp_if_include"})
       command.insert(command.end(), {"--mca", name, run.job.interface});

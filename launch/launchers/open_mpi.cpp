@@ -130,6 +130,17 @@ void add_shared_cores(CommandBuilder& builder, const LaunchRequest& request, con
     builder.add({"--mca", name, "1"}, "ranks that wait leave the core to those that compute");
 }
 
+// PRRTE's daemons start ranks in threads and miss the end of a rank that exits before its thread has noted
+// its number: mpirun then waits forever (openpmix/prrte#2713, in PRRTE 3.0.8). Without threads that cannot
+// be.
+void add_one_thread(CommandBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
+  if (request.launcher.version.major >= 5)
+    Settings(request, environment)
+        .add(builder, "odls_base_max_threads", "0",
+             "daemons start ranks one by one: Open MPI 5.0.7 would miss the end of a short one and wait "
+             "forever");
+}
+
 // Open MPI 5.0.7 of Debian 13 pairs no interfaces of hosts with IPv4 and IPv6, not even its IPv6 addresses
 // alone: a message for each pair of ranks of a host, and an end for ranks of several hosts
 // (open-mpi/ompi#14079).
@@ -180,6 +191,7 @@ LaunchCommand plan_open_mpi_command(const LaunchRequest& request, const EnvVars&
     builder.add({"--wdir", request.workdir}, "without it, ranks of a host that lacks it start in $HOME");
   add_keepalives(builder, request, environment);
   add_gentle_end(builder, request, environment);
+  add_one_thread(builder, request, environment);
   add_one_family(builder, request, environment);
   for (const auto& [name, value] : request.words.mca) builder.add({"--mca", name, value}, "you requested it");
   for (const auto& [name, value, why] : request.chosen_mca) builder.add({"--mca", name, value}, why);

@@ -50,14 +50,16 @@ TEST_SUITE_BEGIN("doctor/gather/probe_mpi");
 TEST_CASE("the line: one rank a host, by the scheduler's own list inside a job") {
   Job job;
   const auto line = [&] { return render_shell(plan_smoke_command({job, {"h1", "h2"}, ""}, {"hostname"})); };
-  CHECK(line() == "mpirun -n 2 --host h1,h2 --map-by node --bind-to none hostname");
+  CHECK(line() ==
+        "mpirun -n 2 --host h1,h2 --map-by node --bind-to none --mca odls_base_max_threads 0 hostname");
   job.interface = "10.9.1.0/24";
   CHECK(line() ==
-        "mpirun -n 2 --host h1,h2 --map-by node --bind-to none --mca btl_tcp_if_include 10.9.1.0/24 --mca "
+        "mpirun -n 2 --host h1,h2 --map-by node --bind-to none --mca odls_base_max_threads 0 --mca "
+        "btl_tcp_if_include 10.9.1.0/24 --mca "
         "oob_tcp_if_include 10.9.1.0/24 hostname");
   job.interface = "";
   job.allocation_source = "SLURM_JOB_NODELIST";
-  CHECK(line() == "mpirun -n 2 --map-by ppr:1:node --bind-to none hostname");
+  CHECK(line() == "mpirun -n 2 --map-by ppr:1:node --bind-to none --mca odls_base_max_threads 0 hostname");
 }
 
 TEST_CASE("MPI-06: what became of it") {

@@ -122,18 +122,19 @@ TEST_CASE("Open MPI 5 keeps no part of a line, unless the user chooses its outpu
   CHECK(output_of(request(4)) == "");
 }
 
-TEST_CASE("Open MPI 5 uses IPv4 only, unless the user chooses") {
-  const std::string name = "btl_tcp_disable_family";
-  const auto times = [&](const LaunchRequest& request, const EnvVars& environment = {}) {
-    const Command argv = plan_launch_command(request, environment).argv;
-    return std::count(argv.begin(), argv.end(), name);
-  };
-  LaunchRequest asked = request(5);
-  CHECK(times(asked) == 1);
-  CHECK(times(asked, {{"OMPI_MCA_" + name, "0"}}) == 0);
-  asked.words.mca.emplace_back(name, "0");
-  CHECK(times(asked) == 1);
-  CHECK(times(request(4)) == 0);
+TEST_CASE("Open MPI 5 uses IPv4 only and starts ranks one by one, unless the user chooses") {
+  for (const std::string name : {"btl_tcp_disable_family", "odls_base_max_threads"}) {
+    const auto times = [&](const LaunchRequest& request, const EnvVars& environment = {}) {
+      const Command argv = plan_launch_command(request, environment).argv;
+      return std::count(argv.begin(), argv.end(), name);
+    };
+    LaunchRequest asked = request(5);
+    CHECK(times(asked) == 1);
+    CHECK(times(asked, {{"OMPI_MCA_" + name, "0"}}) == 0);
+    asked.words.mca.emplace_back(name, "0");
+    CHECK(times(asked) == 1);
+    CHECK(times(request(4)) == 0);
+  }
 }
 
 TEST_CASE("Open MPI 5 places more ranks than this host has cores only with :oversubscribe") {
