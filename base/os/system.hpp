@@ -55,13 +55,19 @@ struct ProcessResult {
 // Called for each line of a child's stderr, with its newline; also for what still lacks one after 100 ms.
 using LineSink = std::function<void(std::string_view line)>;
 
+// A guarded child, as seen from outside.
+struct ChildView {
+  std::vector<std::string> below;              // names of the processes that the child itself has started
+  std::optional<std::uint64_t> bytes_written;  // by the child, to all files and pipes
+  bool stdout_full = false;  // our stdout, which the child writes to, takes nothing more now
+};
+
 // What is done while a guarded child runs.
 struct RunHooks {
   LineSink on_stderr_line;                 // as above; may be empty
   std::function<void()> after_lines = {};  // when all lines that were there have been given; may be empty
-  // About twice a second, with the names of the processes that the child itself has started; returns a signal
-  // for the child, or 0. May be empty.
-  std::function<int(const std::vector<std::string>& below)> tick;
+  // About twice a second; returns a signal for the child, or 0. May be empty.
+  std::function<int(const ChildView& child)> tick;
   // What the child gets in the place of a signal that was sent to us. May be empty: the same one.
   std::function<int(int signal)> on_signal = {};
 };

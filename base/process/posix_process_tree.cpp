@@ -135,6 +135,15 @@ Process read_process(pid_t pid) {
   return as_process(parse_process_stat(read_small(fmt::format("/proc/{}/stat", pid))));
 }
 
+std::optional<std::uint64_t> read_bytes_written(pid_t pid) {
+  constexpr std::string_view key = "wchar: ";
+  for (const std::string& text = read_small(fmt::format("/proc/{}/io", pid));
+       const std::string_view line : split(text, '\n')) {
+    if (line.starts_with(key)) return parse_unsigned(line.substr(key.size()));
+  }
+  return std::nullopt;
+}
+
 std::vector<Process> find_descendants(pid_t root) {
   static const bool lists = kernel_lists_children();
   return lists ? descend_by_children(root) : descend_by_parents(root);

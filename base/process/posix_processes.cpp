@@ -120,6 +120,15 @@ std::vector<std::string> names_below(pid_t parent) {
   return names;
 }
 
+ChildView view_child(pid_t child) {
+  ChildView view;
+  view.below = names_below(child);
+  view.bytes_written = read_bytes_written(child);
+  pollfd out{STDOUT_FILENO, POLLOUT, 0};
+  view.stdout_full = ::poll(&out, 1, 0) == 0;
+  return view;
+}
+
 }  // namespace
 
 ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars& extra,
@@ -155,7 +164,7 @@ ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars&
     take_lines(portion);
     if (const Time now = std::chrono::steady_clock::now(); hooks.tick && now >= next_tick) {
       next_tick = now + std::chrono::milliseconds(tick_ms);
-      if (const int signal = hooks.tick(names_below(guarded.program)); signal != 0)
+      if (const int signal = hooks.tick(view_child(guarded.program)); signal != 0)
         ::kill(guarded.program, signal);
     }
     if (ready <= 0 || polls[0].revents == 0) continue;

@@ -13,6 +13,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace ddlrun::launch {
 
@@ -95,9 +96,7 @@ RunHooks LaunchMonitor::hooks() {
   if (run_.plan.program.token.empty() && !run_.spec.monitor.diagnose) return hooks;
   hooks.on_stderr_line = [this](std::string_view line) { take(line); };
   if (run_.spec.monitor.has_status) {
-    hooks.tick = [this](const std::vector<std::string>& below) {
-      return tick(std::chrono::steady_clock::now(), below);
-    };
+    hooks.tick = [this](const ChildView& mpirun) { return tick(std::chrono::steady_clock::now(), mpirun); };
   }
   if (run_.spec.monitor.has_status && run_.command.forwards_end) {
     hooks.on_signal = [this](int signal) { return take_signal(signal, std::chrono::steady_clock::now()); };
@@ -181,15 +180,17 @@ int LaunchMonitor::take_signal(int signal, Time now) {
 }
 
 // A signal for mpirun, or 0.
-int LaunchMonitor::tick(Time now, const std::vector<std::string>& below) {
+int LaunchMonitor::tick(Time now, const ChildView& mpirun) {
   report_events(now);
   if (output_) output_->tick();
+  const auto& below = mpirun.below;
   if (run_.plan.placed.kind() == LauncherKind::mpich) {
     if (is_deserted(now, below.size())) return SIGKILL;
   } else if (is_lost(now, std::count(below.begin(), below.end(), "ssh"))) {
     return SIGKILL;
   }
-  if (ending_since_) return now - *ending_since_ > stall_patience ? SIGKILL : 0;
+  if (const auto& since = ending_since_ ? ending_since_ : overdue_since_)
+    return now - *since > stall_patience ? SIGKILL : 0;
   if (ranks_signalled_ && !mpirun_signalled_ && now - *ranks_signalled_ > save_patience) {
     mpirun_signalled_ = true;
     system_.err(fmt::format("ddlrun: the ranks have not ended within {} s: mpirun ends them\n",
@@ -197,6 +198,7 @@ int LaunchMonitor::tick(Time now, const std::vector<std::string>& below) {
     return SIGTERM;
   }
   if (services_signalled_) return now - *services_signalled_ > stall_patience ? SIGKILL : 0;
+  if (is_overdue(now, mpirun)) return std::exchange(mpirun_signalled_, true) ? SIGKILL : SIGTERM;
   if (only_services_left()) {
     services_signalled_ = now;
     system_.err("ddlrun: all other ranks have ended well: those that serve them are ended\n");
@@ -206,6 +208,31 @@ int LaunchMonitor::tick(Time now, const std::vector<std::string>& below) {
   ending_since_ = now;
   system_.err("ddlrun: the job is ended, as --on-stall end asks\n");
   return SIGTERM;
+}
+
+// Open MPI 5.0.7 can miss the end of a rank, and then waits forever (openpmix/prrte#2713).
+// A second TERM is urgent for mpirun, which then leaves its files: it is killed instead.
+bool LaunchMonitor::is_overdue(Time now, const ChildView& mpirun) {
+  if (run_.plan.placed.kind() != LauncherKind::open_mpi) return false;
+  const std::size_t ranks = run_.plan.placed.job.ranks.size();
+  if (!overdue_.tick(now, ranks_->record().ends.size() == ranks, mpirun)) return false;
+  overdue_since_ = now;
+  system_.err(render_message(
+      "ddlrun", "warning",
+      {fmt::format("all {} ranks have ended, but mpirun has not within {} s: ddlrun ends it", ranks,
+                   end_patience.count()),
+       run_.plan.placed.launcher.program,
+       "--no-monitor, if processes of MPI_Comm_spawn outlive the ranks; else the job is complete"}));
+  return true;
+}
+
+ProcessResult LaunchMonitor::result_of_job(ProcessResult result) const {
+  if (!overdue_since_) return result;
+  const MonitorRecord& record = ranks_->record();
+  const auto& first = record.first_failure ? record.first_failure : record.first_ended;
+  result.signal = 0;
+  result.exit_status = first ? first->exit_status : 0;
+  return result;
 }
 
 bool LaunchMonitor::only_services_left() const {

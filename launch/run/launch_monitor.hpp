@@ -5,12 +5,14 @@
 //   running --stall, --on-stall end--> ending --> killed after 10 s
 //      |----TERM to launch--> ranks signalled (SIGURG) --20 s--> mpirun signalled
 //      |----only service ranks left--> services signalled
+//      |----all ranks ended, mpirun idle for 10 s--> mpirun signalled --10 s--> killed
 //      |----lost host, or hydra without connections--> killed
 #pragma once
 
 #include "base/os/system.hpp"
 #include "doctor/diagnose/stream_analyzer.hpp"
 #include "launch/monitor/daemon_loss.hpp"
+#include "launch/monitor/overdue_end.hpp"
 #include "launch/monitor/placement_check.hpp"
 #include "launch/monitor/rank_monitor.hpp"
 #include "launch/run/launch_output.hpp"
@@ -33,6 +35,8 @@ class LaunchMonitor {
 
   // For run_guarded; refers to this.
   RunHooks hooks();
+  // How the job ended: as its ranks did, if mpirun did not end after them.
+  ProcessResult result_of_job(ProcessResult result) const;
   // After the end: prints the ranks that never reported their place.
   void finish(const ProcessResult& result);
 
@@ -57,7 +61,8 @@ class LaunchMonitor {
   void analyse(std::string_view line, std::optional<std::uint32_t> rank);
   void report_events(Time now);
   int take_signal(int signal, Time now);
-  int tick(Time now, const std::vector<std::string>& below);
+  int tick(Time now, const ChildView& mpirun);
+  bool is_overdue(Time now, const ChildView& mpirun);
   bool is_failure(const ProcessResult& result) const;
   bool only_services_left() const;
   bool is_lost(Time now, std::ptrdiff_t sshs);
@@ -75,6 +80,8 @@ class LaunchMonitor {
   std::optional<Time> ranks_signalled_;     // to end, as we were
   bool mpirun_signalled_ = false;           // it too, as they did not
   std::optional<Time> services_signalled_;  // to end, as all others have
+  OverdueEndDetector overdue_;
+  std::optional<Time> overdue_since_;  // mpirun is ended, as it did not end after its ranks
   diagnose::StreamAnalyzer lines_;
   bool after_rule_ = false;  // the line before was the last of a message of Open MPI
   DaemonLossDetector daemons_;

@@ -183,7 +183,8 @@ LaunchEnd run_launch(System& system, LaunchRun run) {
   const std::string result_file = result_path(system, run.plan, run.run_dir);
   write_inputs(system, run, result_file);
   ObservedRun observed;
-  observed.result = system.processes.run_guarded(run.command.argv, run.command.environment, monitor.hooks());
+  observed.result = monitor.result_of_job(
+      system.processes.run_guarded(run.command.argv, run.command.environment, monitor.hooks()));
   const ProcessResult& result = observed.result;
   monitor.finish(result);
   observed.placement = monitor.places();

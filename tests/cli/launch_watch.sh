@@ -204,6 +204,39 @@ same "--on-stall end: status" 124 "$status"
 check "--on-stall end: $SECONDS s" test "$SECONDS" -lt 12
 has_not "--on-stall end" ended.err "failed first"
 
+# --- an mpirun that does not end after its ranks is ended, and the status is theirs; one whose reader waits is not
+cat > endless_mpirun <<'PROGRAM'
+#!/bin/bash
+[[ ${1-} != --version ]] || exec mpirun --version
+mpirun "$@"
+exec sleep 86400
+PROGRAM
+sed 's/^exec sleep/trap "" TERM; &/' endless_mpirun > deaf_mpirun
+sed -e 's/^mpirun.*/& > all/' -e 's/^exec sleep.*/exec cat all/' endless_mpirun > held_mpirun
+chmod 755 endless_mpirun deaf_mpirun held_mpirun
+timed() { # NAME COMMAND...: with a limit, as a run that hangs is the fault; its status and seconds in NAME.end
+  local begun=$SECONDS
+  timeout -k 1 60 "${@:2}" > "$1.out" 2> "$1.err" < /dev/null
+  echo "$? $((SECONDS - begun))" > "$1.end"
+}
+timed endless "$DDLRUN" launch $ranks --mpirun ./endless_mpirun -- sh -c 'exit 7' &
+timed deaf "$DDLRUN" launch $ranks --mpirun ./deaf_mpirun -- true &
+"$DDLRUN" launch 1 --mpirun ./held_mpirun -- seq 100000 2> held.err < /dev/null | { sleep 14; md5sum; } > held.out &
+wait
+for row in endless:7:30 deaf:0:45; do
+  IFS=: read -r name expected most <<< "$row"
+  read -r status seconds < "$name.end"
+  same "$name mpirun: status" "$expected" "$status"
+  check "$name mpirun: $seconds s" test "$seconds" -lt "$most"
+  has "$name mpirun" "$name.err" "but mpirun has not within 10 s: ddlrun ends it"
+  has "$name mpirun" "$name.err" "at:  ./${name}_mpirun"
+  has "$name mpirun" "$(directory_of "$name")/run.json" "\"exit_status\": $expected"
+done
+has "endless mpirun" endless.err "failed first: it exited with status 7"
+has_not "deaf mpirun" deaf.err "failed first"
+has_not "a reader that waits" held.err "but mpirun has not"
+same "a reader that waits" "$(seq 100000 | md5sum)" "$(cat held.out)"
+
 # A program may talk of lost hosts as it likes.
 launch talk 1 -- sh -c 'echo "ORTE has lost communication with a remote daemon." >&2; sleep 2'
 same "talk of a lost host: status" 0 "$status"

@@ -111,8 +111,10 @@ TEST_CASE("a guarded run: lines, environment, ticks, a signal from the tick, a m
   RunHooks hooks;
   hooks.on_stderr_line = [&](std::string_view line) { lines += std::string(line) + "|"; };
   std::vector<std::string> below;
-  hooks.tick = [&](const std::vector<std::string>& names) {
-    below = names;
+  std::optional<std::uint64_t> written;
+  hooks.tick = [&](const ChildView& child) {
+    below = child.below;
+    written = child.bytes_written;
     return ++ticks == 2 ? SIGTERM : 0;
   };
   const auto result =
@@ -120,6 +122,7 @@ TEST_CASE("a guarded run: lines, environment, ticks, a signal from the tick, a m
   CHECK(lines == "y z\n|");
   CHECK(ticks == 2);
   CHECK(below == std::vector<std::string>{"sleep"});
+  CHECK(written == 4);
   CHECK(result.signal == SIGTERM);
   CHECK(result.exit_status == 128 + SIGTERM);
   CHECK(processes.run_guarded({"/no/such/program"}, {}, {}).start_error == "No such file or directory");
@@ -138,7 +141,7 @@ TEST_CASE("a tree's sample reports work, sleep and a stop") {
     CAPTURE(row.script);
     TreeSnapshot first, second;
     int ticks = 0;
-    hooks.tick = [&](const std::vector<std::string>&) {
+    hooks.tick = [&](const ChildView&) {
       const auto below = find_descendants(::getpid());  // the guardian, then the program
       if (below.size() < 2) return 0;
       ++ticks;
