@@ -219,7 +219,7 @@ bool LaunchMonitor::is_overdue(Time now, const ChildView& mpirun) {
   overdue_since_ = now;
   system_.err(render_message(
       "ddlrun", "warning",
-      {fmt::format("all {} ranks have ended, but mpirun has not within {} s: ddlrun ends it", ranks,
+      {fmt::format("all ranks have ended, but mpirun has not within {} s: ddlrun ends it",
                    end_patience.count()),
        run_.plan.placed.launcher.program,
        "--no-monitor, if processes of MPI_Comm_spawn outlive the ranks; else the job is complete"}));

@@ -115,8 +115,14 @@ PY
 kind script_interpreter X42 - - "the program is a script whose interpreter no host has"
 in_mpi_5 script_interpreter Z9
 break_script_interpreter() {
+  local tries=0
   printf '#!/opt/none/bin/python3\nprint("hello")\n' | home_file train_me 755
-  four_until "signal 13" ./train_me # Open MPI 5.0.7 sometimes has only a status of 1
+  # Open MPI 5.0.7 exits with 141 (SIGPIPE), in one of three runs with 1; it prints the reason in neither case.
+  until [ $((++tries)) -gt 8 ]; do
+    : > "$log"
+    four ./train_me
+    [ "$mpi_major $status" = "5 1" ] || break
+  done
   silent_in_mpi_5
 }
 kind script_interpreter_in_shell X42 - - "the same, started by a shell script"
