@@ -24,7 +24,7 @@ struct SiteProfile {
   std::string source;     // the public document that its facts come from
   std::string scheduler;  // "pbs", "slurm", "torque", "local"
   // Settings of ddlrun.yaml that the profile gives, each with its place; the user's own win.
-  std::vector<std::pair<std::string, YamlValue>> defaults;
+  std::vector<YamlField> defaults;
   std::vector<std::string> required;        // keys that a job must have: "application", "walltime"
   std::string application_directive;        // how `application` is carried: "-A {}", "--comment={}"
   std::vector<std::string> submit_below;    // jobs start only below these directories: "/scratch"

@@ -101,8 +101,7 @@ class Reader {
     const YamlValue* value = root_.find(key);
     return value == nullptr ? otherwise : text_of(*value, fmt::format("{}: ...", key));
   }
-  const std::vector<std::pair<std::string, YamlValue>>& mapping(const YamlValue& value,
-                                                                std::string_view example) const {
+  const std::vector<YamlField>& mapping(const YamlValue& value, std::string_view example) const {
     if (value.kind != Kind::mapping)
       refuse(value, "a mapping (KEY: VALUE) is expected here", std::string(example));
     return value.fields;

@@ -5,21 +5,28 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace ddlrun {
 
+struct YamlField;
+
 struct YamlValue {
   enum class Kind { nothing, scalar, sequence, mapping } kind = Kind::nothing;
-  int line = 0;                                           // 1-based
-  int column = 0;                                         // 1-based
-  std::string text;                                       // of a scalar
-  std::vector<YamlValue> items;                           // of a sequence
-  std::vector<std::pair<std::string, YamlValue>> fields;  // of a mapping, in order
+  int line = 0;                   // 1-based
+  int column = 0;                 // 1-based
+  std::string text;               // of a scalar
+  std::vector<YamlValue> items;   // of a sequence
+  std::vector<YamlField> fields;  // of a mapping, in order
 
   // The field's value, or nullptr.
   const YamlValue* find(std::string_view key) const;
+};
+
+// No std::pair: a vector's element may be incomplete, the member of a pair may not, and clang 14 refuses it.
+struct YamlField {
+  std::string key;
+  YamlValue value;
 };
 
 // Error{request} with this hint, at FILE:LINE:COLUMN if it is malformed, at FILE if it is too large.

@@ -78,7 +78,7 @@ class TreeBuilder : public YAML::EventHandler {
   void open_field(const YAML::Mark& mark, const std::string& key) {
     Level& level = levels_.back();
     if (level.value.find(key) != nullptr) source_.refuse(mark, "the key '" + printable(key, 40) + "' twice");
-    level.value.fields.emplace_back(key, YamlValue{});
+    level.value.fields.push_back({key, {}});
     level.has_key = true;
   }
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YamlValue::Kind kind) {
@@ -108,7 +108,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (level.value.kind == YamlValue::Kind::sequence) {
       level.value.items.push_back(std::move(value));
     } else {
-      level.value.fields.back().second = std::move(value);
+      level.value.fields.back().value = std::move(value);
       level.has_key = false;
     }
   }

@@ -3,6 +3,10 @@
 
 #include "ddl/core/kernel_choice.hpp"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -10,9 +14,17 @@ namespace ddl {
 
 namespace {
 
+#if defined(__x86_64__)
+// clang 14 has no __builtin_cpu_supports("f16c").
+bool has_f16c() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+#endif
+
 bool machine_has(std::string_view name) {
 #if defined(__x86_64__)
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
+  const bool avx2 = __builtin_cpu_supports("avx2") && has_f16c();
   if (name == "avx2") return avx2;
   if (name == "avx512")
     return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

@@ -257,7 +257,7 @@ std::vector<Finding> check_same_tables(const CheckInput& input) {
   const auto views = collect_views(input);
   for (const auto& [name, of_name] : views) {
     if (of_name.size() < 2 || findings.size() >= 16) continue;
-    const auto right = std::find_if(of_name.begin(), of_name.end(), [&](const View& view) {
+    const auto right = std::find_if(of_name.begin(), of_name.end(), [&, &name = name](const View& view) {
       return belongs_to(input, name, view.addresses);
     });
     const View& majority = right == of_name.end() ? of_name.front() : *right;

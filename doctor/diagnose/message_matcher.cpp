@@ -113,7 +113,7 @@ bool MessageMatcher::start_pattern(const ReadLine& line, const PatternRef& patte
                                    std::shared_ptr<FirstLine>& first) {
   auto captures = match_line(pattern.lines->front(), line.raw);
   if (!captures) return false;
-  if (!first) first = std::make_shared<FirstLine>(std::string(line.raw), line);
+  if (!first) first = std::make_shared<FirstLine>(FirstLine{std::string(line.raw), line});
   Open open;
   open.match = new_match(line);
   open.first = first;

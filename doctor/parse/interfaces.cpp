@@ -76,7 +76,7 @@ std::string find_shared_address(std::span<const HostNetworks> hosts,
   }
   for (const auto& [bits, all] : owners) {
     if (all.size() < 2) continue;
-    const bool one_machine = std::all_of(all.begin(), all.end(), [&](std::size_t host) {
+    const bool one_machine = std::all_of(all.begin(), all.end(), [&, &all = all](std::size_t host) {
       return hosts[host].interfaces.size() == hosts[all.front()].interfaces.size() &&
              !hosts[host].interfaces.empty() &&
              hosts[host].interfaces.back().hardware == hosts[all.front()].interfaces.back().hardware &&

@@ -64,10 +64,10 @@ void plan_horovod(const FrameworkRequest& request, FrameworkPlan& plan) {
   share(request, plan, "HOROVOD_CONTROLLER", "mpi", "ranks connect over MPI, which starts them");
   share_settings(request, plan);
   for (const auto& [name, value] : request.environment) {
-    const bool known =
-        std::ranges::any_of(plan.shared, [&](const SharedVariable& one) { return one.name == name; });
+    const bool known = std::ranges::any_of(
+        plan.shared, [&name = name](const SharedVariable& one) { return one.name == name; });
     if (name.starts_with("HOROVOD_") && !known &&
-        std::ranges::none_of(group.variables, [&](const auto& one) { return one.name == name; }))
+        std::ranges::none_of(group.variables, [&name = name](const auto& one) { return one.name == name; }))
       share(request, plan, name, value, "");
   }
   const bool timeline = std::ranges::any_of(

@@ -187,8 +187,8 @@ void share_mlsl(const FrameworkRequest& request, FrameworkPlan& plan, const Host
   }
   // src/comm_ep.cpp ends the rank without MLSL_ROOT; the launcher passes on only what is named to it.
   for (const auto& [name, value] : request.environment) {
-    const bool known =
-        std::ranges::any_of(plan.shared, [&](const SharedVariable& one) { return one.name == name; });
+    const bool known = std::ranges::any_of(
+        plan.shared, [&name = name](const SharedVariable& one) { return one.name == name; });
     if ((name.starts_with("MLSL_") || name == "I_MPI_ROOT") && !known) share(request, plan, name, value, "");
   }
   if (!request.environment.contains("MLSL_ROOT"))

@@ -22,7 +22,7 @@ std::vector<std::string> find_library_variables(const EnvVars& environment,
   std::vector<std::string> names;
   for (const auto& [name, value] : environment) {
     const bool is_one = std::any_of(beginnings.begin(), beginnings.end(),
-                                    [&](std::string_view lead) { return name.starts_with(lead); });
+                                    [&name = name](std::string_view lead) { return name.starts_with(lead); });
     if (is_one) names.push_back(name);
   }
   return names;

@@ -91,8 +91,10 @@ std::vector<std::string> matching_variables(const std::vector<std::string>& entr
                                             const EnvVars& environment) {
   std::vector<std::string> names;
   for (const auto& [name, value] : environment) {
-    const auto names_it = [&](const std::string& entry) { return entry.substr(0, entry.find('=')) == name; };
-    const auto means_it = [&](const std::string& entry) {
+    const auto names_it = [&name = name](const std::string& entry) {
+      return entry.substr(0, entry.find('=')) == name;
+    };
+    const auto means_it = [&name = name](const std::string& entry) {
       return is_wildcard(entry) && name.starts_with(std::string_view(entry).substr(0, entry.size() - 1));
     };
     const bool meant = std::any_of(entries.begin(), entries.end(), means_it) &&

@@ -89,7 +89,9 @@ std::vector<std::string> variables_with(const EnvVars& environment,
                                         std::span<const std::string_view> kept) {
   std::vector<std::string> names;
   for (const auto& [name, value] : environment) {
-    const auto begins = [&](std::string_view prefix) { return name.compare(0, prefix.size(), prefix) == 0; };
+    const auto begins = [&name = name](std::string_view prefix) {
+      return name.compare(0, prefix.size(), prefix) == 0;
+    };
     const bool wanted = std::any_of(prefixes.begin(), prefixes.end(), begins);
     if (wanted && std::find(kept.begin(), kept.end(), name) == kept.end()) names.push_back(name);
   }

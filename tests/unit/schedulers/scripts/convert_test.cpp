@@ -247,10 +247,10 @@ TEST_CASE("what a centre does not have is reported") {
   site.name = "centre";
   site.title = "nodes without GPUs";
   site.queue_walltimes = {{"normal", 172800}};
-  site.defaults.emplace_back("queue", ddlrun::YamlValue{});
-  site.defaults.back().second.text = "normal";
-  site.defaults.emplace_back("cores_per_node", ddlrun::YamlValue{});
-  site.defaults.back().second.text = "68";
+  site.defaults.push_back({"queue", {}});
+  site.defaults.back().value.text = "normal";
+  site.defaults.push_back({"cores_per_node", {}});
+  site.defaults.back().value.text = "68";
   const auto script =
       parse_job_script("#SBATCH -p gpu_v100 -N 1 --ntasks-per-node=72 --gres=gpu:4 -t 60:00:00\n", "f");
   const std::string text = convert_script(script, Dialect::pbs, &site).text;

@@ -203,8 +203,8 @@ TEST_CASE("the centre's rules") {
   CHECK(ids("#!/bin/sh\n#PBS -A caffe -q normal -l walltime=2:00:00\n") ==
         std::set<std::string>{"site-walltime"});
   CHECK(ids("#!/bin/sh\n#PBS -A caffe -l walltime=2:00:00\n").empty());
-  site.defaults.emplace_back("queue", ddlrun::YamlValue{});
-  site.defaults.back().second.text = "normal";
+  site.defaults.push_back({"queue", {}});
+  site.defaults.back().value.text = "normal";
   CHECK(ids("#!/bin/sh\n#PBS -A caffe -l walltime=2:00:00\n") == std::set<std::string>{"site-walltime"});
   CHECK(ids("#!/bin/sh\n#SBATCH -n 1\n") == std::set<std::string>{"site-scheduler"});
 }
