@@ -108,7 +108,7 @@ HandshakeReader::State HandshakeReader::feed(std::string_view bytes) {
   noise_ += bytes;
   for (std::size_t at = 0; (at = noise_.find(handshake_prefix, at)) != std::string::npos; ++at) {
     const std::size_t end = noise_.find('\n', at);
-    if (end == std::string::npos) return wanted;
+    if (end == std::string::npos) break;
     if (at > 0 && noise_[at - 1] != '\n') continue;
     build_id_ = std::string(trim(
         std::string_view(noise_).substr(at + handshake_prefix.size(), end - at - handshake_prefix.size())));

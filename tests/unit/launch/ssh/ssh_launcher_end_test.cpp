@@ -53,6 +53,12 @@ TEST_CASE("a host that is lost, or whose bytes are no message, ends the job as u
     CHECK(job.pool.children[1].signals == std::vector<int>{SIGKILL});
     CHECK(job.says("host h2 was lost with 2 ranks: "));
   }
+  SUBCASE("it refuses after the start") {
+    job.reply(1, {SshMessageType::refused, 0, 3, "no\nroom\nhere"}, seconds(2));
+    job.pool.exit(1, 3, milliseconds(2001));
+    CHECK(job.run() == exit_code(ErrorKind::unreachable));
+    CHECK(job.says("host h2 was lost with 2 ranks: "));
+  }
 }
 
 TEST_CASE(
