@@ -40,7 +40,8 @@ struct Group {
   std::string prefix, suffix;
   std::size_t width = 0;
   std::vector<int> numbers;
-  std::string plain;  // a name without a number
+  std::string plain;      // a name without a number
+  std::size_t names = 0;  // repeated ones too
 };
 
 std::string render_number(int number, std::size_t width) { return fmt::format("{:0{}}", number, width); }
@@ -86,10 +87,11 @@ std::vector<Group> group_names(const std::vector<std::string>& hosts) {
     const std::string key = name ? fmt::format("{} {} {}", name->prefix, name->suffix, width) : hosts[i];
     const auto [place, is_new] = places.emplace(key, groups.size());
     if (is_new) {
-      groups.push_back(name ? Group{name->prefix, name->suffix, width, {}, {}}
-                            : Group{{}, {}, 0, {}, hosts[i]});
+      groups.push_back(name ? Group{name->prefix, name->suffix, width, {}, {}, 0}
+                            : Group{{}, {}, 0, {}, hosts[i], 0});
     }
     if (name) groups[place->second].numbers.push_back(name->number);
+    ++groups[place->second].names;
   }
   return groups;
 }
@@ -103,7 +105,7 @@ std::string fold_host_list(const std::vector<std::string>& hosts, std::size_t li
     const std::string part = render_group(group);
     if (!text.empty() && text.size() + part.size() > limit) break;
     text += (text.empty() ? "" : ",") + part;
-    shown += group.plain.empty() ? group.numbers.size() : 1;
+    shown += group.names;
   }
   if (text.size() > limit) text = text.substr(0, limit) + "...";
   if (shown < hosts.size()) text += fmt::format(", and {} more", hosts.size() - shown);
