@@ -218,7 +218,7 @@ std::string render_signature(const Signature& signature) {
   for (const MessagePattern& pattern : signature.patterns) {
     std::string lines;
     for (const LinePattern& line : pattern)
-      lines += (lines.empty() ? "" : "  then  ") + render_line_pattern(line);
+      lines += (lines.empty() ? "" : "  then  ") + printable(render_line_pattern(line), SIZE_MAX);
     text += fmt::format("  {}\n", lines);
   }
   for (const HelpTopic& topic : signature.topics) text += fmt::format("  {} / {}\n", topic.file, topic.topic);

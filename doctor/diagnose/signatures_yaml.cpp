@@ -62,6 +62,14 @@ class Reader {
     if (value.kind != Kind::scalar) refuse(value, "one text is expected here");
     return value.text;
   }
+  // A text for people: it goes to terminals as it is.
+  const std::string& shown_text(const YamlValue& value) const {
+    for (const std::string_view line : split(text(value), '\n')) {
+      if (printable(line, SIZE_MAX) != line)
+        refuse(value, "a control character, or bytes that are not UTF-8");
+    }
+    return value.text;
+  }
   // A text or a list of texts.
   std::vector<const YamlValue*> one_or_many(const YamlValue& value) const {
     std::vector<const YamlValue*> all;
@@ -71,12 +79,12 @@ class Reader {
   }
   std::string optional_text(const YamlValue& in, std::string_view key) const {
     const YamlValue* value = in.find(key);
-    return value == nullptr ? std::string() : text(*value);
+    return value == nullptr ? std::string() : shown_text(*value);
   }
   std::string required_text(const YamlValue& in, std::string_view key) const {
     const YamlValue* value = in.find(key);
     if (value == nullptr) refuse(in, fmt::format("'{}:' is missing", key));
-    std::string found = text(*value);
+    std::string found = shown_text(*value);
     if (trim(found).empty()) refuse(*value, fmt::format("'{}:' is empty", key));
     return found;
   }
@@ -118,7 +126,7 @@ class Reader {
     const YamlValue* list = in.find("topics");
     if (list == nullptr) return topics;
     for (const YamlValue* item : one_or_many(*list)) {
-      const std::string& both = text(*item);
+      const std::string& both = shown_text(*item);
       const std::size_t slash = both.find(" / ");
       if (slash == std::string::npos)
         refuse(*item, "a topic is FILE / TOPIC", "help-regex.txt / regex:invalid-name");
@@ -170,7 +178,7 @@ class Reader {
     signature.reference = optional_text(value, "reference");
     const YamlValue* remedies = value.find("try");
     if (remedies == nullptr) refuse(value, "'try:' is missing: what is to be typed?");
-    for (const YamlValue* item : one_or_many(*remedies)) signature.remedies.push_back(text(*item));
+    for (const YamlValue* item : one_or_many(*remedies)) signature.remedies.push_back(shown_text(*item));
     const bool likely = signature.kind == SignatureClass::likely;
     signature.patterns = read_patterns(value, likely ? 3 : LiteralScanner::min_length);
     signature.topics = read_topics(value);
