@@ -10,7 +10,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <set>
+#include <type_traits>
+#include <utility>
 
 namespace ddlrun::launch {
 
@@ -102,6 +105,13 @@ class RankMapFields {
     known_.insert(name);
     const auto found = object_.find(name);
     if (found == object_.end()) return;
+    if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
+      // get_to() would cut a fraction, or a number that does not fit.
+      const bool fits = found->is_number_unsigned()
+                            ? std::in_range<Value>(found->get<std::uint64_t>())
+                            : found->is_number_integer() && std::in_range<Value>(found->get<std::int64_t>());
+      if (!fits) refuse_sheet("a number is wanted", at_ + "." + name);
+    }
     try {
       found->get_to(value);
     } catch (const Json::exception&) {

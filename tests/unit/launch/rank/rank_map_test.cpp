@@ -136,6 +136,8 @@ TEST_CASE("a rank map that is not ours is refused with its place") {
                               {with("[\"0,1\"]", "[\"0,x\"]"), "'x' is no rank"},
                               {with("[0]", "[7]"), "kind 7 of 1"},
                               {with("\"h1\"", "\"h1,h2\""), "2 hosts, 1 kinds"},
+                              {with("\"first\":0", "\"first\":0.5"), "a number is wanted"},
+                              {with("\"first\":0", "\"first\":4294967296"), "a number is wanted"},
                               {with("\"pus\"", "\"puss\""), "unknown 'puss'"}};
   for (const Row& row : rows) {
     CAPTURE(row.text);
