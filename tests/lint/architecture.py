@@ -24,6 +24,7 @@ MAY_INCLUDE = {
     "runtime": "ddl base",
     "bench": "ddl base",
     "cli": "bench launch schedulers templates doctor topology base",
+    "fuzz": "runtime ddl launch schedulers templates doctor topology base",
 }
 # What the runtime may take of base/: it runs on every rank and starts nothing.
 RUNTIME_TAKES = {"error", "text", "yaml_tree", "plugin", "replaced_path", "standard_output"}
@@ -48,7 +49,7 @@ THIRD_PARTY = {
 # Only base/ and the programs that run on ranks may act on the system directly.
 EFFECT = re.compile(r"\b(getenv|system|popen|fork|execvp|posix_spawn|exit|_exit|abort)\("
                     r"|std::(cout|cerr|ofstream|ifstream)\b|\bprintf\(")
-MAY_HAVE_EFFECTS = re.compile(r"^(base|ddl|runtime)/|^bench/(?!scaling)|^topology/(cuda_plugin/|hwloc_)")
+MAY_HAVE_EFFECTS = re.compile(r"^(base|ddl|runtime|fuzz)/|^bench/(?!scaling)|^topology/(cuda_plugin/|hwloc_)")
 MAX_LINES = 400
 README_LINES = 30
 MAIN_LINES = 20

@@ -6,6 +6,7 @@
 #include "doctor/model/check.hpp"
 #include "tests/support/doctor_input.hpp"
 #include "tests/support/real_host.hpp"
+#include "tests/support/shell_leak.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -16,27 +17,11 @@
 
 using namespace ddlrun::doctor;
 using ddlrun::tests::DoctorInput;
+using ddlrun::tests::may_run;
 
 namespace {
 
 const std::vector<std::string> payloads = {"$(>P1)", "`>P2`", "';>P3;'", "\n>P4\n"};
-
-// What would run: `payload` outside single quotes. A line for ssh is read by two shells, so there it counts
-// anywhere.
-bool may_run(const std::string& command, std::string payload) {
-  std::erase_if(payload, [](char c) { return c == '\'' || c == '"'; });
-  const bool twice = command.find("ssh ") != std::string::npos || command.find("bashrc") != std::string::npos;
-  bool quoted = false;
-  for (std::size_t at = 0; at < command.size(); ++at) {
-    if (command.compare(at, payload.size(), payload) == 0 && (twice || !quoted)) return true;
-    if (command[at] == '\\' && !quoted) {
-      ++at;
-    } else if (command[at] == '\'') {
-      quoted = !quoted;
-    }
-  }
-  return false;
-}
 
 // The values to try: the payload alone, behind the true value, as an item of its list, and as a word of its
 // line.
