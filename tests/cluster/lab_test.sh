@@ -52,5 +52,8 @@ lab_up() {
   fi
 }
 
+# mpirun for ranks as short as hostname, for which Open MPI 5.0.7 may else wait forever (openpmix/prrte#2713).
+mpirun_short=(mpirun --mca odls_base_max_threads 0)
+
 # same TEXT EXPECTED FOUND
 same() { [[ $2 == "$3" ]] || fail "$(printf '%s: expected %q, found %q' "$1" "$2" "$3")"; }

@@ -77,7 +77,7 @@ row() {
       for_mpirun[1]=${for_mpirun[1]%,}
       ;;
   esac
-  on "$from" env "${row_env[@]}" mpirun -n "${#names[@]}" --rankfile job.rf "${for_mpirun[@]}" "${more[@]}" hostname \
+  on "$from" env "${row_env[@]}" "${mpirun_short[@]}" -n "${#names[@]}" --rankfile job.rf "${for_mpirun[@]}" "${more[@]}" hostname \
     > "$work/mpirun" 2>&1
   seen=$(mpirun_verdict $? "$work/mpirun")
   on "$from" env "${row_env[@]}" "$tool" doctor "${for_doctor[@]}" --rankfile job.rf --only NAME-02 --json --timeout 10 \
@@ -170,7 +170,7 @@ slurm_row() { # "RANKFILE"
   write_rankfile "${names[@]}"
   home_file job.sh << SCRIPT
 #!/bin/bash
-mpirun -n ${#names[@]} --rankfile job.rf hostname > mpirun.out 2>&1
+${mpirun_short[@]} -n ${#names[@]} --rankfile job.rf hostname > mpirun.out 2>&1
 echo \$? > mpirun.status
 $tool doctor --rankfile job.rf --only NAME-02 --json --timeout 10 > doctor.out 2> doctor.err
 SCRIPT
@@ -199,7 +199,7 @@ echo "$rows rows in all, $failures not as foretold"
 printf 'node1 slots=2\nnode2 slots=2\n' | home_file job.hosts
 write_rankfile ib1 ib2
 ask() { on node1 "$tool" doctor --hostfile job.hosts --rankfile job.rf --only NAME-02 --json > "$work/doctor" 2> /dev/null; }
-run_job() { on node1 mpirun -n 2 --hostfile job.hosts --rankfile job.rf hostname > "$work/mpirun" 2>&1; }
+run_job() { on node1 "${mpirun_short[@]}" -n 2 --hostfile job.hosts --rankfile job.rf hostname > "$work/mpirun" 2>&1; }
 ask
 # Open MPI 4 takes all names of the launching host for one; 5 does not.
 if [ "$mpi_major" = 5 ]; then first=ib1; else first=ib2; fi

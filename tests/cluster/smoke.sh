@@ -19,7 +19,7 @@ same "memlock of node3, as ssh finds it" "$(ulimit -l)" "$(on node1 ssh node3 'u
 same "interfaces" "eth0 ib0 lo " "$(on node3 ls /sys/class/net | tr '\n' ' ')"
 
 same "mpirun over 4 hosts" "node1 node2 node3 node4 " \
-  "$(on node1 mpirun --host node1,node2,node3,node4 hostname 2> "$work/err" | sort | tr '\n' ' ')"
+  "$(on node1 "${mpirun_short[@]}" --host node1,node2,node3,node4 hostname 2> "$work/err" | sort | tr '\n' ' ')"
 on node1 touch /tmp/seen
 on node2 test ! -e /tmp/seen || fail "/tmp is shared"
 on node1 touch seen

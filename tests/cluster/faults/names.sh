@@ -7,7 +7,7 @@ mpirun_refuses() { # HOST PATTERN: it ends badly and says PATTERN
   local line
   line=$(grep -m 1 -E "=[^ ]*[^0-9 ]?$(number "$1")( |\$)" "$lab_home/job.rf" | sed 's/^rank [0-9]*/rank 0/')
   echo "$line" > "$lab_home/$1.rf"
-  on "$head" mpirun -n 1 --hostfile hosts --rankfile "$1.rf" true > "$work/mpirun.$1" 2>&1 && return 1
+  on "$head" "${mpirun_short[@]}" -n 1 --hostfile hosts --rankfile "$1.rf" true > "$work/mpirun.$1" 2>&1 && return 1
   grep -qE "$2" "$work/mpirun.$1"
 }
 
