@@ -19,7 +19,7 @@ shopt -s nullglob globstar
 for choice in '\x00' '\x03' '\x0e'; do
   seed rankfile "$choice" tests/golden/**/*.rf tests/data/report/run/rankfile
 done
-seed hostfile '' tests/data/schedulers/pbs/*nodes.txt /etc/hosts
+seed hostfile '' tests/data/schedulers/pbs/*nodes.txt
 seed hwloc_xml '' tests/data/topologies/*.xml
 seed machine_json '' tests/data/report/run/topology-*.json
 seed log_analysis '\x01\x3f\x07' tests/golden/broken_runs/*.txt tests/golden/diagnose/*.log

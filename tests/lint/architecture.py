@@ -126,6 +126,11 @@ def check_tests():
                     breach(f"{file}: in no CMakeLists.txt, so it never runs")
             elif name.endswith(".sh") and directory in ("tests/cli", "tests/mpi", "tests/gpu") and name not in everything:
                 breach(f"{file}: in no CMakeLists.txt, so it never runs")
+    with open("fuzz/CMakeLists.txt", encoding="utf-8") as text:
+        targets = set(re.findall(r"\w+", text.read()))
+    for name in sorted(os.listdir("fuzz/targets")):
+        if os.path.splitext(name)[0] not in targets:
+            breach(f"fuzz/targets/{name}: not in fuzz/CMakeLists.txt, so it never runs")
 
 
 def check_suites():
