@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Finds the first of many fixed texts in a large buffer. Looks at 4 bytes every few bytes: each text has a
-// window of rare bytes, and whichever way it lies in the buffer, one look falls inside that window. Where the
-// 4 bytes belong to no window, which is nearly always, nothing else is done.
+// Finds the first of many fixed texts in a large buffer. Looks at a few bytes at every third place only: each
+// text has a window of rare bytes, and whichever way it lies in the buffer, one look falls inside that
+// window. Where the bytes belong to no window, which is nearly always, nothing else is done. Most texts are
+// long: these are found by 8 bytes at every sixth place, because 4 bytes are too often a part of common
+// words.
 #pragma once
 
 #include <cstddef>
@@ -32,22 +34,19 @@ class LiteralScanner {
   std::vector<std::uint32_t> find_all(std::string_view text) const;
 
  private:
-  static constexpr std::size_t gram = 4;
-  static constexpr unsigned filter_bits = 17;
-
   struct Place {
-    std::uint32_t gram_bytes;
+    std::uint32_t hash;  // of the bytes that begin there
     std::uint32_t literal;
-    std::uint32_t offset;  // of those bytes in the literal
+    std::uint32_t offset;  // in the literal
   };
 
   template <typename Visit>
   void scan(std::string_view text, std::size_t from, const Visit& visit) const;
 
   std::vector<std::string> literals_;
-  std::size_t stride_ = 1;
-  std::vector<std::uint64_t> filter_;  // a bit for each hash of 4 bytes that begins a place
-  std::vector<std::uint32_t> bucket_;  // hash -> first place; places are sorted by hash
+  std::vector<char> short_filter_;          // 1 where 4 bytes with this hash begin a place
+  std::vector<std::uint64_t> long_filter_;  // two bits of a word for each hash of 8 bytes that begin a place
+  std::vector<std::uint32_t> bucket_;       // top bits of a hash -> first place; they are sorted by hash
   std::vector<Place> places_;
 };
 

@@ -25,7 +25,7 @@ TEST_CASE("find_all finds the literals that lie in a text and no others") {
   std::mt19937_64 random(7);
   for (int round = 0; round < 400; ++round) {
     std::vector<std::string> literals;
-    while (literals.size() < 12) literals.push_back(random_text(random, 6 + random() % 10));
+    while (literals.size() < 12) literals.push_back(random_text(random, 6 + random() % 20));
     std::sort(literals.begin(), literals.end());
     literals.erase(std::unique(literals.begin(), literals.end()), literals.end());
     std::string text = random_text(random, random() % 300);
