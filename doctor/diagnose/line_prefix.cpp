@@ -4,6 +4,8 @@
 #include "base/text/text.hpp"
 #include "doctor/diagnose/time_stamp.hpp"
 
+#include <algorithm>
+
 namespace ddlrun::diagnose {
 
 namespace {
@@ -184,18 +186,15 @@ LinePrefix split_prefix(std::string_view line) {
 std::string strip_escapes(std::string_view line) {
   std::string plain;
   for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] != '\x1b') {
-      plain += line[i];
-      continue;
-    }
-    if (i + 1 < line.size() && line[i + 1] == '[') {  // CSI: to its final byte
-      i += 2;
-      while (i < line.size() && (line[i] < 0x40 || line[i] > 0x7e)) ++i;
-    } else if (i + 1 < line.size() && line[i + 1] == ']') {  // OSC: to BEL or ESC
-      i += 2;
-      while (i < line.size() && line[i] != '\a' && line[i] != '\x1b') ++i;
-    } else {
+    const std::size_t escape = std::min(line.find('\x1b', i), line.size());
+    plain.append(line, i, escape - i);
+    i = escape + 1;
+    if (i >= line.size()) break;
+    if (line[i] == '[') {  // CSI: to its final byte
       ++i;
+      while (i < line.size() && (line[i] < 0x40 || line[i] > 0x7e)) ++i;
+    } else if (line[i] == ']') {  // OSC: to BEL or ESC
+      while (i < line.size() && line[i] != '\a' && line[i] != '\x1b') ++i;
     }
   }
   return plain;

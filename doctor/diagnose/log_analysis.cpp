@@ -31,6 +31,17 @@ std::size_t find_escape(std::string_view text, std::size_t from) {
   return from >= text.size() ? npos : text.find('\x1b', from);
 }
 
+// std::count is half as fast: it adds up 8 bytes for each byte of the text.
+std::uint64_t count_newlines(std::string_view text) {
+  std::uint64_t count = 0;
+  for (; !text.empty(); text.remove_prefix(std::min<std::size_t>(text.size(), 255))) {
+    std::uint8_t newlines = 0;
+    for (const char c : text.substr(0, 255)) newlines = static_cast<std::uint8_t>(newlines + (c == '\n'));
+    count += newlines;
+  }
+  return count;
+}
+
 // "out/1/rank.03/stderr", "log-rank3.txt": mpirun --output-filename and habit.
 std::optional<std::uint32_t> rank_in_name(std::string_view name) {
   const std::size_t word = name.rfind("rank");
@@ -112,15 +123,12 @@ void LogAnalysis::take_lines(std::string_view text) {
     const std::size_t next = std::min(hit.at, escape);
     if (!is_attentive()) {
       if (next == npos) {
-        line_ += static_cast<std::uint64_t>(
-            std::count(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), '\n'));
+        line_ += count_newlines(text.substr(at));
         break;
       }
       const std::size_t before = text.rfind('\n', next);
       const std::size_t begin = before == npos || before < at ? at : before + 1;
-      line_ +=
-          static_cast<std::uint64_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(at),
-                                                text.begin() + static_cast<std::ptrdiff_t>(begin), '\n'));
+      line_ += count_newlines(text.substr(at, begin - at));
       at = begin;
     }
     const std::size_t end = text.find('\n', at);
@@ -178,7 +186,7 @@ void LogAnalysis::take_segment(std::string_view segment, bool touched) {
   of_srun_ = of_srun_ || segment.starts_with("srun: ") || segment.starts_with("slurmstepd");
   if (!line.prefix.host.empty() && hosts_.size() < max_hosts) hosts_.insert(line.prefix.host);
   const bool belongs = matcher_.take(line, literals);
-  bool of_traceback = tracebacks_.is_attentive();
+  bool of_traceback = tracebacks_.is_attentive(), marks_end = false;
   if (stack_.is_attentive()) stack_.take(line);
   for (const std::uint32_t literal : literals) {
     const LiteralUse& use = index_.use_of(literal);
@@ -187,9 +195,10 @@ void LogAnalysis::take_segment(std::string_view segment, bool touched) {
     if (use.begins_run) episodes_.take_start(line.sequence);
     if (use.follows_reason) take_line_before(line.prefix.text);
     if (use.of_collective) collectives_.take(line);
-    if (use.marks_end && lines_before_end_.empty())
-      lines_before_end_ = last_of(last_lines_, lines_at_end(before_, line_ - 1));
+    marks_end = marks_end || use.marks_end;
   }
+  if (marks_end && lines_before_end_.empty())
+    lines_before_end_ = last_of(last_lines_, lines_at_end(before_, line_ - 1));
   if (of_traceback) tracebacks_.take(line);
   if (belongs || of_traceback) episodes_.take(line.sequence);
   if (belongs) return;

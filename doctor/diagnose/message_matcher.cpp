@@ -3,12 +3,10 @@
 
 #include "base/text/text.hpp"
 #include "doctor/diagnose/following_lines.hpp"
-#include "doctor/diagnose/message_fields.hpp"
 #include "doctor/diagnose/sanitize.hpp"
 #include "doctor/diagnose/words.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 namespace ddlrun::diagnose {
 
@@ -35,7 +33,8 @@ bool is_of_another_rank(const Match& match, const LinePrefix& prefix) {
 std::optional<Captures> match_either(const LinePattern& pattern, const ReadLine& line) {
   if (pattern.pieces.empty()) return match_line(pattern, line.prefix.text);
   auto captures = match_line(pattern, line.raw);
-  return captures ? captures : match_line(pattern, line.prefix.text);
+  const bool has_prefix = line.prefix.text.size() < line.raw.size();
+  return captures || !has_prefix ? captures : match_line(pattern, line.prefix.text);
 }
 
 }  // namespace
@@ -56,19 +55,20 @@ bool MessageMatcher::take(const ReadLine& line, const std::vector<std::uint32_t>
 }
 
 bool MessageMatcher::feed_open(const ReadLine& line) {
+  const bool is_blank = trim(line.prefix.text).empty();
+  const auto field = read_field(line.prefix.text);
   bool belongs = false;
   for (Open& open : open_) {
     if (--open.any_left <= 0) open.lines_left = 0;
     if (is_of_another_rank(open.match, line.prefix)) continue;
     --open.lines_left;
-    belongs = feed(open, line) || belongs;
+    if (!is_blank) belongs = feed(open, line, field) || belongs;
   }
   close_finished(false);
   return belongs;
 }
 
-bool MessageMatcher::feed(Open& open, const ReadLine& line) {
-  if (trim(line.prefix.text).empty()) return false;
+bool MessageMatcher::feed(Open& open, const ReadLine& line, const std::optional<FoundField>& field) {
   if (!open.complete()) {
     const auto captures = match_either((*open.lines)[open.next], line);
     if (captures) {
@@ -78,7 +78,6 @@ bool MessageMatcher::feed(Open& open, const ReadLine& line) {
       return true;
     }
   }
-  const auto field = read_field(line.prefix.text);
   if (!field) {
     Match& match = open.match;
     if (open.complete() && match.origin_rank == line.prefix.rank)
@@ -113,9 +112,9 @@ bool MessageMatcher::start_pattern(const ReadLine& line, const PatternRef& patte
                                    std::shared_ptr<FirstLine>& first) {
   auto captures = match_line(pattern.lines->front(), line.raw);
   if (!captures) return false;
-  if (!first) first = std::make_shared<FirstLine>(FirstLine{std::string(line.raw), line});
+  if (!first) first = std::make_shared<FirstLine>(FirstLine{std::string(line.raw), line, new_match(line)});
   Open open;
-  open.match = new_match(line);
+  open.match = first->match;
   open.first = first;
   open.match.owner = pattern.owner;
   open.match.is_ending = pattern.is_ending;
@@ -186,7 +185,7 @@ void MessageMatcher::close_finished(bool all) {
   for (Open& open : open_) {
     if (is_over(open)) decide(open);
   }
-  open_.erase(std::remove_if(open_.begin(), open_.end(), is_over), open_.end());
+  std::erase_if(open_, is_over);
 }
 
 void MessageMatcher::decide(Open& open) {

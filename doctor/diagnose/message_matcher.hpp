@@ -5,11 +5,14 @@
 
 #include "doctor/diagnose/log_line.hpp"
 #include "doctor/diagnose/match.hpp"
+#include "doctor/diagnose/message_fields.hpp"
 #include "doctor/diagnose/pattern_index.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +40,7 @@ class MessageMatcher {
   struct FirstLine {
     std::string raw;
     ReadLine line;  // its views are not valid
+    Match match;    // without a pattern
     bool is_matched = false;
   };
   struct Open {
@@ -51,7 +55,7 @@ class MessageMatcher {
   };
 
   bool feed_open(const ReadLine& line);
-  bool feed(Open& open, const ReadLine& line);
+  bool feed(Open& open, const ReadLine& line, const std::optional<FoundField>& field);
   bool start(const ReadLine& line, const std::vector<std::uint32_t>& literals);
   bool start_pattern(const ReadLine& line, const PatternRef& pattern, std::shared_ptr<FirstLine>& first);
   void decide(Open& open);
@@ -64,7 +68,7 @@ class MessageMatcher {
   const PatternIndex& index_;
   Sink sink_;
   UnmatchedSink unmatched_;
-  std::vector<Open> open_;
+  std::list<Open> open_;
   Stamp last_stamp_;
   int help_step_ = 0;  // 1: the topic is next, 2: "from the file:", 3: the file
   std::string help_topic_;
