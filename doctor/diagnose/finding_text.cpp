@@ -52,7 +52,7 @@ Finding finding_of(const Signature& signature, const TemplateValues& with) {
   finding.title = fill_in(signature.title, prose);
   finding.cause = fill_in(signature.cause, prose);
   TemplateValues quoted = with;
-  for (std::string* text : {&quoted.value, &quoted.path, &quoted.library}) {
+  for (std::string* text : {&quoted.value, &quoted.path, &quoted.library, &quoted.place.host}) {
     if (!text->empty()) *text = quote_shell(*text);
   }
   for (const std::string& remedy : signature.remedies) finding.remedies.push_back(fill_in(remedy, quoted));

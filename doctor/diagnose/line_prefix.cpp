@@ -159,7 +159,10 @@ std::string_view host_in(std::string_view text) {
   const auto is_letter_or_digit = [](char c) { return is_digit(c) || is_letter(c); };
   while (!text.empty() && !is_letter_or_digit(text.front())) text.remove_prefix(1);
   while (!text.empty() && !is_letter_or_digit(text.back()) && text.back() != '_') text.remove_suffix(1);
-  return text;
+  // A name, an address or USER@HOST; anything else would be a part of the commands that name the host.
+  const bool is_name =
+      std::all_of(text.begin(), text.end(), [](char c) { return is_name_byte(c) || c == ':' || c == '@'; });
+  return is_name ? text : std::string_view();
 }
 
 std::optional<std::uint32_t> rank_in_text(std::string_view text) {

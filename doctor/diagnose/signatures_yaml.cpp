@@ -6,6 +6,7 @@
 #include "base/text/yaml_tree.hpp"
 #include "doctor/diagnose/line_pattern.hpp"
 #include "doctor/diagnose/literal_scanner.hpp"
+#include "doctor/diagnose/words.hpp"
 
 #include <fmt/format.h>
 
@@ -18,6 +19,24 @@
 namespace ddlrun::diagnose {
 
 namespace {
+
+// True where each value out of a log stays one word of the shell that runs the remedy: not within quotes, nor
+// behind ssh, whose shell splits it once more. A comment is not run.
+bool is_one_word(std::string_view remedy) {
+  constexpr std::string_view values[] = {"{value}", "{path}", "{library}"};
+  char quote = ' ';
+  for (std::size_t at = 0; at < remedy.size(); ++at) {
+    const char c = remedy[at];
+    if (quote == ' ' && c == '#' && (at == 0 || remedy[at - 1] == ' ')) return true;
+    if (c == quote)
+      quote = ' ';
+    else if (quote == ' ' && (c == '\'' || c == '"'))
+      quote = c;
+    const bool is_value = starts_with_any(remedy.substr(at), values);
+    if (is_value && (quote != ' ' || has(remedy.substr(0, at), "ssh "))) return false;
+  }
+  return true;
+}
 
 using Kind = YamlValue::Kind;
 
@@ -178,7 +197,12 @@ class Reader {
     signature.reference = optional_text(value, "reference");
     const YamlValue* remedies = value.find("try");
     if (remedies == nullptr) refuse(value, "'try:' is missing: what is to be typed?");
-    for (const YamlValue* item : one_or_many(*remedies)) signature.remedies.push_back(shown_text(*item));
+    for (const YamlValue* item : one_or_many(*remedies)) {
+      signature.remedies.push_back(shown_text(*item));
+      if (!is_one_word(signature.remedies.back()))
+        refuse(*item,
+               "a value out of a log stands within quotes, or behind ssh, where a shell reads it again");
+    }
     const bool likely = signature.kind == SignatureClass::likely;
     signature.patterns = read_patterns(value, likely ? 3 : LiteralScanner::min_length);
     signature.topics = read_topics(value);

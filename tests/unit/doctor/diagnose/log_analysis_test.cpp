@@ -300,17 +300,6 @@ TEST_CASE("a remedy fits the failure in the log, not a similar one") {
   }
 }
 
-TEST_CASE("a value from a log is one shell word in a remedy") {
-  const Diagnosis diagnosis = diagnose_text(
-      "mpirun was unable to launch the specified application as it could not access\nor execute an "
-      "executable:\n\n"
-      "Executable: $(touch owned); x'y\nNode: --oProxyCommand\n");
-  REQUIRE(diagnosis.cause);
-  CHECK(diagnosis.cause->remedies[0] ==
-        "mpirun -n 1 -H oProxyCommand ls -l '$(touch owned); x'\\''y'   # as the job sees it, in its "
-        "directory");
-}
-
 TEST_CASE("escapes, carriage returns and colours do not hide a text") {
   CHECK(id_of(diagnose_text("\x1b[31mHost key \x1b[1mverification failed.\x1b[0m\r\n")) == "C3");
   CHECK(id_of(diagnose_text(" 10%|#   |\r 20%|##  |\rHost key verification failed.\n")) == "C3");

@@ -52,6 +52,8 @@ TEST_CASE("an error in a signature file names its place") {
       {with("'our own text {value}'", "'{value}'"), "own.yaml:5:11", "fixed text"},
       {with("'our own text {value}'", "'our own {x}'"), "own.yaml:5:11", "{name}"},
       {with("[do this]", "{a: b}"), "own.yaml:7:8", "list"},
+      {with("[do this]", "[\"ls '{value}'\"]"), "own.yaml:7:9", "within quotes"},
+      {with("[do this]", "[\"ssh HOST ls {path}\"]"), "own.yaml:7:9", "behind ssh"},
       {with("because", "\xff because"), "own.yaml:6:10", "UTF-8"},
       {with("because", "\"\\e[0m\""), "own.yaml:6:10", "control"},
       {with("because", "&a because"), "own.yaml:6:10", "anchor"},
