@@ -15,6 +15,14 @@ shift
 tree=$(readlink -f "$(dirname "$0")/..")
 root=${DDLRUN_CHROOTS:-/var/tmp/ddlrun-chroots}/$release
 [ "$(id -u)" -eq 0 ] || { echo "chroot.sh needs root, for debootstrap and mounts" >&2; exit 3; }
+copy=$root/root/ddlrun
+# /var/tmp is everyone's: a tree or a link of another user would be run, or written through, as root.
+for place in "${root%/*}" "$root" "$root/root" "$copy"; do
+  if [ -L "$place" ] || { [ -e "$place" ] && [ ! -O "$place" ]; }; then
+    echo "$place belongs to another user, or is a link" >&2
+    exit 3
+  fi
+done
 [ -z "$fresh" ] || rm -rf --one-file-system "$root"
 if [ ! -e "$root/var/lib/ddlrun-complete" ]; then
   command -v debootstrap > /dev/null || { echo "no debootstrap here: apt-get install debootstrap" >&2; exit 3; }
@@ -29,7 +37,6 @@ if [ ! -e "$root/var/lib/ddlrun-complete" ]; then
   printf 'Acquire::Check-Valid-Until "false";\n' > "$root/etc/apt/apt.conf.d/50valid-until"
   : > "$root/var/lib/ddlrun-complete"
 fi
-copy=$root/root/ddlrun
 mkdir -p "$copy"
 files() { (cd "$tree" && git ls-files -co --exclude-standard -z | while IFS= read -r -d '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done); }
 (cd "$copy" && find . -path ./build -prune -o -type f -print | sed 's|^\./||' | LC_ALL=C sort) > "$root/var/tmp/copied"
