@@ -65,12 +65,12 @@ std::vector<LogLine> last_of(std::vector<LogLine> older, std::vector<LogLine> ne
 }  // namespace
 
 LogAnalysis::LogAnalysis(std::shared_ptr<const SignatureSet> set)
-    : index_(std::move(set)),
-      matches_(index_.set()),
+    : index_(PatternIndex::of(std::move(set))),
+      matches_(index_->set()),
       matcher_(
-          index_,
+          *index_,
           [this](Match&& match) { matches_.add(std::move(match), episodes_.start_of(match.sequence)); },
-          [this](const ReadLine& line) { take_salient(line, index_.scanner().find_all(line.raw)); }) {}
+          [this](const ReadLine& line) { take_salient(line, index_->scanner().find_all(line.raw)); }) {}
 
 void LogAnalysis::begin_source(const std::string& name) {
   sources_.push_back(sanitize(name, 300));
@@ -116,7 +116,7 @@ void LogAnalysis::end_source() {
 
 // Whole lines. Stretches without any known text are only counted.
 void LogAnalysis::take_lines(std::string_view text) {
-  auto hit = index_.scanner().find(text, 0);
+  auto hit = index_->scanner().find(text, 0);
   std::size_t escape = find_escape(text, 0);
   std::size_t at = 0;
   while (at < text.size()) {
@@ -140,7 +140,7 @@ void LogAnalysis::take_lines(std::string_view text) {
     else
       take_line(line, next < end);
     at = end + 1;
-    if (hit.found() && hit.at < at) hit = index_.scanner().find(text, at);
+    if (hit.found() && hit.at < at) hit = index_->scanner().find(text, at);
     if (escape != npos && escape < at) escape = find_escape(text, at);
   }
   remember_last_lines(text);
@@ -176,7 +176,7 @@ void LogAnalysis::take_segment(std::string_view segment, bool touched) {
     segment = plain;
   }
   std::vector<std::uint32_t> literals;
-  if (touched) literals = index_.scanner().find_all(segment);
+  if (touched) literals = index_->scanner().find_all(segment);
   if (literals.empty() && !is_attentive()) return;
   ReadLine line{static_cast<std::uint32_t>(sources_.size() - 1), line_, lines_ended_ + line_, segment,
                 split_prefix(segment)};
@@ -189,7 +189,7 @@ void LogAnalysis::take_segment(std::string_view segment, bool touched) {
   bool of_traceback = tracebacks_.is_attentive(), marks_end = false;
   if (stack_.is_attentive()) stack_.take(line);
   for (const std::uint32_t literal : literals) {
-    const LiteralUse& use = index_.use_of(literal);
+    const LiteralUse& use = index_->use_of(literal);
     of_traceback = of_traceback || use.of_traceback;
     if (use.begins_stack) stack_.begin(line);
     if (use.begins_run) episodes_.take_start(line.sequence);
@@ -208,7 +208,8 @@ void LogAnalysis::take_segment(std::string_view segment, bool touched) {
 
 void LogAnalysis::take_salient(const ReadLine& line, const std::vector<std::uint32_t>& literals) {
   int salience = 0;
-  for (const std::uint32_t literal : literals) salience = std::max(salience, index_.use_of(literal).salience);
+  for (const std::uint32_t literal : literals)
+    salience = std::max(salience, index_->use_of(literal).salience);
   if (salience == 0) return;
   salient_.take(line, salience);
   if (salient_.last_doubtful() == line.sequence) episodes_.take(line.sequence);
@@ -223,9 +224,9 @@ void LogAnalysis::take_line_before(std::string_view text) {
   const auto lines = lines_at_end(before_, line_ - 1);
   if (lines.empty() || (!of_stack && trim(text).size() > short_text)) return;
   const LogLine& last = lines.back();
-  const auto words = index_.scanner().find_all(last.text);
+  const auto words = index_->scanner().find_all(last.text);
   const bool is_doubtful = std::any_of(words.begin(), words.end(), [this](std::uint32_t literal) {
-    return index_.use_of(literal).salience >= min_doubtful_score;
+    return index_->use_of(literal).salience >= min_doubtful_score;
   });
   if (!of_stack && !is_doubtful) return;
   salient_.take({static_cast<std::uint32_t>(sources_.size() - 1), last.line, lines_ended_ + last.line,
@@ -260,7 +261,7 @@ void LogAnalysis::remember_last_lines(std::string_view text) {
 
 Diagnosis LogAnalysis::diagnosis(const RunStatus& end) const {
   return conclude(
-      {index_.set(), matches_, salient_, tracebacks_, stack_, collectives_, episodes_, sources_, last_lines_,
+      {index_->set(), matches_, salient_, tracebacks_, stack_, collectives_, episodes_, sources_, last_lines_,
        lines_before_end_, hosts_, names_ranks_, of_srun_, of_mpi_, lines_ended_ + line_, bytes_},
       end);
 }

@@ -57,7 +57,7 @@ class LogAnalysis {
            stack_.is_attentive();
   }
 
-  PatternIndex index_;
+  std::shared_ptr<const PatternIndex> index_;
   MatchStore matches_;
   SalientLines salient_;
   MessageMatcher matcher_;

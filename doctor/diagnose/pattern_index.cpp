@@ -5,6 +5,7 @@
 #include "doctor/diagnose/line_pattern.hpp"
 
 #include <map>
+#include <mutex>
 
 namespace ddlrun::diagnose {
 
@@ -89,6 +90,14 @@ std::string_view without_generation(std::string_view topic) {
 }
 
 }  // namespace
+
+std::shared_ptr<const PatternIndex> PatternIndex::of(std::shared_ptr<const SignatureSet> set) {
+  static std::mutex mutex;
+  static std::shared_ptr<const PatternIndex> last;
+  const std::lock_guard lock(mutex);
+  if (!last || &last->set() != set.get()) last = std::make_shared<const PatternIndex>(std::move(set));
+  return last;
+}
 
 int PatternIndex::signature_of_topic(std::string_view file, std::string_view topic) const {
   int same_words = -1;

@@ -40,6 +40,9 @@ class PatternIndex {
  public:
   explicit PatternIndex(std::shared_ptr<const SignatureSet> set);
 
+  // The index of `set`; the last one is kept, because to make it takes longer than to read a short log.
+  static std::shared_ptr<const PatternIndex> of(std::shared_ptr<const SignatureSet> set);
+
   const SignatureSet& set() const { return *set_; }
   const LiteralScanner& scanner() const { return scanner_; }
   const LiteralUse& use_of(std::uint32_t literal) const { return uses_[literal]; }
