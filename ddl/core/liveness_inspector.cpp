@@ -26,8 +26,8 @@ LivenessInspector::LivenessInspector(std::unique_ptr<OobChannel> channel,
       neighbours_(std::move(neighbours)),
       patience_(patience) {}
 
-void LivenessInspector::poll(int rank) {
-  waiting_for_ = rank;
+void LivenessInspector::poll(std::span<const int> ranks) {
+  awaited_.assign(ranks.begin(), ranks.end());
   const auto now = InspectorClock::now();
   if (now < next_check_) return;
   next_check_ = now + check_interval;
@@ -41,7 +41,7 @@ void LivenessInspector::answer_messages() {
       OobMessage answer;
       answer.kind = OobMessage::Kind::answer;
       answer.number = message.number;
-      answer.waits_for = waiting_for_;
+      answer.waits_for = awaited_by(received->from);
       channel_->send(received->from, answer);
     } else if (message.kind == OobMessage::Kind::failure) {
       throw Error(static_cast<Fault>(message.fault), text_in(message.what), text_in(message.where),
@@ -50,6 +50,13 @@ void LivenessInspector::answer_messages() {
       answer_ = message.waits_for;
     }
   }
+}
+
+// A rank that asks also waits: where this rank waits for several, the one that asks is the least suspect, and
+// its name would read as a deadlock of the two.
+int LivenessInspector::awaited_by(int asker) const {
+  const auto other = std::find_if(awaited_.begin(), awaited_.end(), [&](int rank) { return rank != asker; });
+  return other != awaited_.end() ? *other : awaited_.empty() ? -1 : asker;
 }
 
 std::optional<int> LivenessInspector::ask(int rank) {
@@ -66,7 +73,7 @@ std::optional<int> LivenessInspector::ask(int rank) {
 }
 
 LivenessInspector::Unresponsive LivenessInspector::find_unresponsive(int rank) {
-  waiting_for_ = rank;
+  if (std::find(awaited_.begin(), awaited_.end(), rank) == awaited_.end()) awaited_ = {rank};
   std::vector<int> chain{rank};
   while (true) {
     const auto next = ask(chain.back());

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,10 @@ class LivenessInspector {
                     std::vector<int> neighbours,
                     std::chrono::milliseconds patience = std::chrono::milliseconds(1500));
 
-  // To be called again and again while this rank waits for `rank`: answers who asks. Throws the Error with
-  // which another rank has given up.
-  void poll(int rank);
+  // To be called again and again while this rank waits for `rank`, or for all of `ranks`, the most suspect one
+  // first: answers who asks. Throws the Error with which another rank has given up.
+  void poll(int rank) { poll(std::span<const int>(&rank, 1)); }
+  void poll(std::span<const int> ranks);
 
   struct Unresponsive {
     int rank = -1;          // who does not respond
@@ -42,6 +44,7 @@ class LivenessInspector {
 
  private:
   void answer_messages();
+  int awaited_by(int asker) const;
   std::optional<int> ask(int rank);
   std::string render_chain(const std::vector<int>& chain, bool deadlock) const;
 
@@ -50,7 +53,7 @@ class LivenessInspector {
   std::vector<int> neighbours_;
   std::chrono::milliseconds patience_;
   std::chrono::steady_clock::time_point next_check_;
-  int waiting_for_ = -1;
+  std::vector<int> awaited_;
   int unresponsive_ = -1;  // gets no more notes
   std::uint32_t number_ = 0;
   std::optional<int> answer_;  // to the last question

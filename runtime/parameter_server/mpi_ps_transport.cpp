@@ -26,7 +26,7 @@ constexpr double spin_seconds = 0.002;
 constexpr auto between_checks = std::chrono::milliseconds(10);
 constexpr double answer_after_seconds = 0.05;  // then others may want to know for whom this rank waits
 constexpr double usual_steps = 10.0;           // a worker may be at work as long as so many of its steps took
-constexpr std::size_t max_requested = 4;       // ranks, 1.5 s each where they reply nothing
+constexpr std::size_t max_requested = 64;      // ranks: the search ends at the first that does not reply
 using TransportClock = std::chrono::steady_clock;
 using Bytes = std::vector<std::byte>;
 // PsTransport are counted in floats: bytes would outgrow an int.
@@ -114,7 +114,7 @@ class MpiPsTransport : public PsTransport {
   };
   struct Wait {
     const char* what;
-    std::vector<int> ranks;
+    std::vector<int> ranks;  // first the one that leads to a rank that does not reply, once it is known
     bool is_for_server;
   };
 
@@ -127,14 +127,13 @@ class MpiPsTransport : public PsTransport {
               &outgoing.request);
   }
 
-  MPI_Status wait_for(MPI_Request& request, const Wait& wait) {
+  MPI_Status wait_for(MPI_Request& request, Wait wait) {
     const auto start = TransportClock::now();
     ddl::StallTimer stall(timeouts_.stall);
     MPI_Status status{};
     int done = 0;
     double judge_at = deadline_of(wait);
     auto next_check = start;
-    suspect_.reset();
     for (int turn = 1;; ++turn) {
       MPI_Test(&request, &done, &status);
       const double waited = seconds_since(start);
@@ -158,7 +157,7 @@ class MpiPsTransport : public PsTransport {
         if (done != 0) return status;
         fail(*blame);
       }
-      if (waited > answer_after_seconds) answer_others(suspect_.value_or(wait.ranks.front()));
+      if (waited > answer_after_seconds) answer_others(wait);
       stall.waited(waited, [&] { return describe(wait); });
     }
   }
@@ -177,7 +176,7 @@ class MpiPsTransport : public PsTransport {
 
   // For ranks of this host the system reports whether they run; a rank of another host that does not reply is
   // lost.
-  std::optional<Error> judge(const Wait& wait, double waited) {
+  std::optional<Error> judge(Wait& wait, double waited) {
     if (all_local(wait) && waited <= timeouts_.max_seconds) return std::nullopt;
     const auto silence = find_silent(wait);
     const bool lost = silence && !liveness_->is_local(silence->rank);
@@ -192,21 +191,21 @@ class MpiPsTransport : public PsTransport {
                        [this](int rank) { return liveness_->is_local(rank); });
   }
 
-  void answer_others(int awaited) {
+  void answer_others(const Wait& wait) {
     try {
-      liveness_->poll(awaited);
+      liveness_->poll(wait.ranks);
     } catch (const ddl::Error& error) {
       throw Error(convert_error(error));
     }
   }
 
   // The first rank that does not reply: an awaited one, or one that an awaited one waits for.
-  std::optional<ddl::MpiLiveness::Unresponsive> find_silent(const Wait& wait) {
+  std::optional<ddl::MpiLiveness::Unresponsive> find_silent(Wait& wait) {
     try {
       for (std::size_t i = 0; i < std::min(max_requested, wait.ranks.size()); ++i) {
         ddl::MpiLiveness::Unresponsive silence = liveness_->find_unresponsive(wait.ranks[i]);
         if (silence.deadlock) continue;
-        suspect_ = wait.ranks[i];
+        std::swap(wait.ranks.front(), wait.ranks[i]);
         return silence;
       }
     } catch (const ddl::Error& error) {
@@ -224,7 +223,7 @@ class MpiPsTransport : public PsTransport {
 
   // The system shows the state of this host's ranks at once; a sleeping server waits itself and reports for
   // which rank. Between hosts an answering rank waits too: the report names the silent ranks.
-  ddl::Stall describe(const Wait& wait) {
+  ddl::Stall describe(Wait& wait) {
     ddl::Stall stall;
     stall.call = wait.what;
     if (all_local(wait)) {
@@ -278,7 +277,6 @@ class MpiPsTransport : public PsTransport {
   std::map<int, TransportClock::time_point> answered_;  // when a worker began its step
   std::map<int, double> longest_;                       // of a worker's steps, in seconds
   std::optional<ddl::MpiLiveness> liveness_;
-  std::optional<int> suspect_;  // awaited rank that leads to one that does not reply
 };
 
 }  // namespace

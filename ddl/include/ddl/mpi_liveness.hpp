@@ -9,6 +9,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <span>
 #include <string>
 
 namespace ddl {
@@ -28,9 +29,9 @@ class MpiLiveness {
   bool has_exited(int rank) const;       // false for ranks that are not local
   std::string state_of(int rank) const;  // "process 4711 is stopped"; "" for ranks that are not local
 
-  // To be called again and again while this rank waits for `rank`: answers ranks that ask. Throws the Error
-  // with which another rank has given up.
-  void poll(int rank);
+  // To be called again and again while this rank waits for all of `ranks`, the most suspect one first: answers
+  // ranks that ask. Throws the Error with which another rank has given up.
+  void poll(std::span<const int> ranks);
 
   struct Unresponsive {
     int rank = -1;          // that does not respond

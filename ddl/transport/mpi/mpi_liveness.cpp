@@ -64,7 +64,7 @@ std::string MpiLiveness::state_of(int rank) const {
   return is_local(rank) ? describe_process(impl_->card(rank).process) : "";
 }
 
-void MpiLiveness::poll(int rank) { impl_->inspector->poll(rank); }
+void MpiLiveness::poll(std::span<const int> ranks) { impl_->inspector->poll(ranks); }
 
 MpiLiveness::Unresponsive MpiLiveness::find_unresponsive(int rank) {
   LivenessInspector::Unresponsive found = impl_->inspector->find_unresponsive(rank);

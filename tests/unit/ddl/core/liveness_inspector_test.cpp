@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who is silent at the end of a chain of ranks that wait for each other; and how an end is reported on.
+// Which rank does not respond at the end of a chain of ranks that wait for each other; how ranks that give up are reported.
 #include "ddl/core/liveness_inspector.hpp"
 
 #include <doctest/doctest.h>
@@ -47,13 +47,13 @@ class ThreadBox : public ddl::OobChannel {
 
 std::string plain_name(int rank) { return "rank " + std::to_string(rank); }
 
-ddl::LivenessInspector roll_of(Post& post, int rank, std::vector<int> neighbours = {}) {
+ddl::LivenessInspector inspector_of(Post& post, int rank, std::vector<int> neighbours = {}) {
   return {std::make_unique<ThreadBox>(post, rank), plain_name, std::move(neighbours), milliseconds(300)};
 }
 
 }  // namespace
 
-TEST_CASE("roll call: down the chain to the one that does not respond") {
+TEST_CASE("down the chain to the one that does not respond") {
   struct Row {
     std::vector<int> waits;  // of each rank; -1: silent
     int silent;              // as rank 0 finds
@@ -86,14 +86,14 @@ TEST_CASE("roll call: down the chain to the one that does not respond") {
     for (std::size_t rank = 1; rank < row.waits.size(); ++rank) {
       if (row.waits[rank] < 0) continue;
       threads.emplace_back([&, rank] {
-        ddl::LivenessInspector inspector = roll_of(post, static_cast<int>(rank));
+        ddl::LivenessInspector inspector = inspector_of(post, static_cast<int>(rank));
         while (!over) {
           inspector.poll(row.waits[rank]);
           std::this_thread::sleep_for(milliseconds(1));
         }
       });
     }
-    const auto found = roll_of(post, 0).find_unresponsive(row.waits[0]);
+    const auto found = inspector_of(post, 0).find_unresponsive(row.waits[0]);
     over = true;
     for (std::thread& thread : threads) thread.join();
     CHECK(found.rank == row.silent);
@@ -103,7 +103,50 @@ TEST_CASE("roll call: down the chain to the one that does not respond") {
   }
 }
 
-TEST_CASE("roll call: all that wait in a ring find the same rank, in any order of giving up") {
+TEST_CASE("a rank that waits for several names another than the one that asks") {
+  Post post(3);
+  std::atomic<bool> over = false;
+  std::thread server([&] {
+    ddl::LivenessInspector inspector = inspector_of(post, 2);
+    const int awaited[] = {0, 1};
+    while (!over) {
+      inspector.poll(awaited);
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+  });
+  const auto found = inspector_of(post, 0).find_unresponsive(2);
+  over = true;
+  server.join();
+  CHECK(found.rank == 1);
+  CHECK(!found.deadlock);
+  CHECK(found.chain == "rank 0 waits for rank 2, which waits for rank 1, which does not respond");
+}
+
+TEST_CASE("ranks that search at the same time find the same rank") {
+  Post post(3);
+  std::string said[2];
+  std::thread server([&] {
+    ddl::LivenessInspector inspector = inspector_of(post, 2);
+    const int awaited[] = {0, 1};
+    inspector.poll(awaited);
+    for (const int rank : awaited) {
+      const auto found = inspector.find_unresponsive(rank);
+      if (!found.deadlock) said[1] = found.name;
+    }
+  });
+  ddl::LivenessInspector worker = inspector_of(post, 0);
+  worker.poll(2);
+  said[0] = worker.find_unresponsive(2).name;
+  for (int i = 0; i < 100; ++i) {
+    worker.poll(2);
+    std::this_thread::sleep_for(milliseconds(3));
+  }
+  server.join();
+  CHECK(said[0] == "rank 1");
+  CHECK(said[1] == "rank 1");
+}
+
+TEST_CASE("all that wait in a ring find the same rank, in any order of giving up") {
   constexpr int ranks = 6;
   Post post(ranks);
   std::vector<std::string> said(ranks);
@@ -111,10 +154,10 @@ TEST_CASE("roll call: all that wait in a ring find the same rank, in any order o
   for (int rank = 0; rank < ranks; ++rank) {
     if (rank == 2) continue;
     threads.emplace_back([&, rank] {
-      ddl::LivenessInspector inspector = roll_of(post, rank, {(rank + 1) % ranks});
+      ddl::LivenessInspector inspector = inspector_of(post, rank, {(rank + 1) % ranks});
       const int left = (rank + ranks - 1) % ranks;
       try {
-        for (int i = 0; i < 20 + 30 * rank; ++i) {  // they throw_lost patience one after the other
+        for (int i = 0; i < 20 + 30 * rank; ++i) {  // they give up one after the other
           inspector.poll(left);
           std::this_thread::sleep_for(milliseconds(1));
         }
