@@ -23,8 +23,9 @@ def output_of(*command):
 def loaded_libraries(file):
     """The paths of the libraries that the file itself needs, not of those that these need."""
     needed = re.findall(r"\(NEEDED\).*\[(.*)\]", output_of("readelf", "-d", file))
-    found = dict(re.findall(r"(\S+) => (/\S+)", output_of("ldd", file)))
-    loader = re.findall(r"^\s*(/\S*/ld-\S+)", output_of("ldd", file), re.M)
+    listed = output_of("ldd", file)
+    found = dict(re.findall(r"(\S+) => (/\S+)", listed))
+    loader = re.findall(r"^\s*(/\S*/ld-\S+)", listed, re.M)
     found.update({os.path.basename(path): path for path in loader})
     return {found.get(name, name) for name in needed}
 
@@ -111,12 +112,12 @@ def make_document(build, version, files):
     relations.update({package: "STATIC_LINK" for package in linked_statically})
     project = describe("ddlrun", version, licenseDeclared="MIT", supplier="NOASSERTION",
                        comment="built files: " + ", ".join(sorted(os.path.basename(file) for file in files)))
-    packages = [project] + sorted((describe_package(name) for name in relations), key=lambda one: one["SPDXID"])
-    ids = {name: describe_package(name)["SPDXID"] for name in relations}
+    described = {name: describe_package(name) for name in relations}
+    packages = [project] + sorted(described.values(), key=lambda one: one["SPDXID"])
     relationships = [{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES",
                       "relatedSpdxElement": project["SPDXID"]}]
     for name, relation in sorted(relations.items()):
-        ends = (ids[name], project["SPDXID"])
+        ends = (described[name]["SPDXID"], project["SPDXID"])
         if relation != "BUILD_DEPENDENCY_OF":
             ends = ends[::-1]
         relationships.append({"spdxElementId": ends[0], "relationshipType": relation, "relatedSpdxElement": ends[1]})

@@ -5,7 +5,9 @@
 
 #include "base/text/error.hpp"
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,6 +51,10 @@ inline unsigned take_byte(std::string_view& input) {
   const unsigned byte = static_cast<unsigned char>(input.front());
   input.remove_prefix(1);
   return byte;
+}
+
+inline std::span<const std::uint8_t> as_bytes(std::string_view input) {
+  return {reinterpret_cast<const std::uint8_t*>(input.data()), input.size()};
 }
 
 }  // namespace ddlrun::fuzz

@@ -12,7 +12,7 @@ constexpr std::uint64_t max_decoded_pixels = 1U << 18U;
 
 inline void decode_any(std::string_view input) {
   using namespace runtime;
-  const std::span<const std::uint8_t> file(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
+  const std::span<const std::uint8_t> file = fuzz::as_bytes(input);
   const auto shape = accepted([&] { return read_image_shape(file, "image"); });
   if (!shape) return;
   if (static_cast<std::uint64_t>(shape->height) * static_cast<std::uint64_t>(shape->width) >

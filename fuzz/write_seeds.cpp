@@ -155,7 +155,7 @@ void write_link(const SeedWriter& seeds) {
   seeds.add("link_handshake", "meeting",
             text(ddl::render_hello(hello)) + text(ddl::render_proof("another", hello, mine, {1, 2, 3})) +
                 text(answer));
-  // receive 4 bytes, a message of 4, one that nobody expects, a goodbye
+  // receive 4 bytes, a message of 4, an unexpected one, a goodbye
   seeds.add("link", "steps",
             std::string_view("\x1c\x04\x18\x04"
                              "abcd"

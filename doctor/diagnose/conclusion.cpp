@@ -8,7 +8,6 @@
 #include "doctor/diagnose/likely_cause.hpp"
 #include "doctor/diagnose/log_end.hpp"
 #include "doctor/diagnose/log_finding.hpp"
-#include "doctor/diagnose/message_parts.hpp"
 #include "doctor/diagnose/status_causes.hpp"
 
 #include <fmt/format.h>
@@ -77,7 +76,7 @@ void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed
     if (finding.evidence.size() > few_lines) break;
     finding.evidence.push_back({log.sources[line->source], next.line, next.text});
   }
-  add_advice(finding, message);
+  add_advice(finding, message, 0);
   add_tagging(finding, log, diagnosis);
   insert_before(findings, explains ? SignatureClass::ending : SignatureClass::secondary, std::move(finding));
 }
@@ -130,10 +129,7 @@ void add_advice_of_log(Finding& cause) {
     if (goes_on) message.back() = ' ';  // a sentence over two lines
     message += line.text + '\n';
   }
-  const std::string advice = advice_in(message);
-  const auto is_it = [&advice](const std::string& known) { return known.ends_with(advice); };
-  if (!advice.empty() && std::none_of(cause.remedies.begin(), cause.remedies.end(), is_it))
-    cause.remedies.push_back("as the log advises: " + advice);
+  add_advice(cause, message, cause.remedies.size());
 }
 
 void fill_salient(Diagnosis& diagnosis, const LogFacts& log) {

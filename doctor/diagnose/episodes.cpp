@@ -13,11 +13,12 @@ constexpr std::size_t max_episodes = 1024;
 }  // namespace
 
 void Episodes::take(std::uint64_t sequence) {
+  if (!starts_.empty() && sequence <= last_) return;
   if (starts_.empty() || is_new_run_ || sequence > last_ + max_between + 1) {
-    if (starts_.size() >= max_episodes) starts_.erase(starts_.begin());
+    if (starts_.size() >= max_episodes) starts_.pop_front();
     starts_.push_back(sequence);
   }
-  last_ = std::max(last_, sequence);
+  last_ = sequence;
   is_new_run_ = false;
 }
 

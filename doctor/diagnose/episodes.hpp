@@ -4,13 +4,14 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <deque>
 
 namespace ddlrun::diagnose {
 
 class Episodes {
  public:
-  // A line that belongs to a message, or looks like an error. `sequence` never decreases.
+  // A line that belongs to a message, or looks like an error. One that is not behind all others is ignored:
+  // a line that began a message is judged again when the message turns out to be none.
   void take(std::uint64_t sequence);
 
   // The banner of a program that starts: a new run in the same log.
@@ -22,7 +23,7 @@ class Episodes {
   std::uint64_t last_start() const { return starts_.empty() ? 0 : starts_.back(); }
 
  private:
-  std::vector<std::uint64_t> starts_;
+  std::deque<std::uint64_t> starts_;
   std::uint64_t last_ = 0;
   bool is_new_run_ = false;
 };

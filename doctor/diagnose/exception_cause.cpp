@@ -61,10 +61,8 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last
   finding.reference = signature->reference;
   finding.title = message;
   if (!exception->file.empty()) finding.title += fmt::format(" ({}:{})", exception->file, exception->line);
-  for (const EvidenceLine& line : exception->evidence)
-    finding.evidence.push_back({source, line.line, line.text});
-  for (const EvidenceLine& line : exception->following)
-    finding.following.push_back({source, line.line, line.text});
+  finding.evidence = lines_in(source, exception->evidence);
+  finding.following = lines_in(source, exception->following);
 
   if (!exception->file.empty()) {
     const std::uint64_t line = exception->line;
@@ -73,7 +71,7 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last
         fmt::format("sed -n {},{}p {}   # the program's last line before the exception, line {}",
                     line > 2 ? line - 2 : 1, line + 2, quote_shell(exception->file), line));
   }
-  add_advice(finding, message + text_after(log, exception->source, exception->evidence.back().line));
+  add_advice(finding, message + text_after(log, exception->source, exception->evidence.back().line), 0);
   add_tagging(finding, log, diagnosis);
   // One process ends by one exception: what it printed before of another one, without a traceback, it
   // survived.

@@ -29,8 +29,9 @@ void add_following(std::vector<EvidenceLine>& following, std::uint64_t last, std
   text = trim(text);
   if (following.size() >= most_following || line > last + max_gap || text.empty()) return;
   if (is_of_stack(text) || is_report(text) || is_boilerplate(text) || is_decoration(text)) return;
-  const auto& before = following.empty() ? std::string() : following.back().text;
-  if (text.size() >= same_begin && before.starts_with(text.substr(0, same_begin))) return;
+  const bool is_alike = !following.empty() && text.size() >= same_begin &&
+                        following.back().text.starts_with(text.substr(0, same_begin));
+  if (is_alike) return;
   following.push_back({line, sanitize(text, 300)});
 }
 

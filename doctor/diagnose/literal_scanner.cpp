@@ -114,15 +114,13 @@ void LiteralScanner::scan(std::string_view text, std::size_t from, const Visit& 
     }
     return true;
   };
-  const std::uint64_t* const long_filter = long_filter_.data();
-  const char* const short_filter = short_filter_.data();
   std::size_t at = from;
   for (; at + long_gram <= text.size(); at += long_stride) {
     const char* const bytes = text.data() + at;
     const std::uint32_t whole = long_hash(bytes), first = short_hash(bytes),
                         second = short_hash(bytes + short_stride);
-    const std::uint64_t word = long_filter[top(whole, word_bits)];
-    const char any_short = short_filter[top(first, short_bits)] | short_filter[top(second, short_bits)];
+    const std::uint64_t word = long_filter_[top(whole, word_bits)];
+    const char any_short = short_filter_[top(first, short_bits)] | short_filter_[top(second, short_bits)];
     if (((word >> first_bit(whole) & word >> second_bit(whole) & 1) | any_short) == 0) continue;
     if (!look(whole, at) || !look(first, at) || !look(second, at + short_stride)) return;
   }

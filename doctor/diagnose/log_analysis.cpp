@@ -206,12 +206,17 @@ void LogAnalysis::take_segment(std::string_view segment, bool touched) {
   take_salient(line, literals);
 }
 
+// The highest score of an error word among the literals.
+int LogAnalysis::word_score(const std::vector<std::uint32_t>& literals) const {
+  int score = 0;
+  for (const std::uint32_t literal : literals) score = std::max(score, index_->use_of(literal).salience);
+  return score;
+}
+
 void LogAnalysis::take_salient(const ReadLine& line, const std::vector<std::uint32_t>& literals) {
-  int salience = 0;
-  for (const std::uint32_t literal : literals)
-    salience = std::max(salience, index_->use_of(literal).salience);
-  if (salience == 0) return;
-  salient_.take(line, salience);
+  const int score = word_score(literals);
+  if (score == 0) return;
+  salient_.take(line, score);
   if (salient_.last_doubtful() == line.sequence) episodes_.take(line.sequence);
 }
 
@@ -221,14 +226,11 @@ void LogAnalysis::take_line_before(std::string_view text) {
   constexpr int score = 90;
   constexpr std::size_t short_text = 14;
   const bool of_stack = has(text, "stack trace");
+  if (!of_stack && trim(text).size() > short_text) return;
   const auto lines = lines_at_end(before_, line_ - 1);
-  if (lines.empty() || (!of_stack && trim(text).size() > short_text)) return;
+  if (lines.empty()) return;
   const LogLine& last = lines.back();
-  const auto words = index_->scanner().find_all(last.text);
-  const bool is_doubtful = std::any_of(words.begin(), words.end(), [this](std::uint32_t literal) {
-    return index_->use_of(literal).salience >= min_doubtful_score;
-  });
-  if (!of_stack && !is_doubtful) return;
+  if (!of_stack && word_score(index_->scanner().find_all(last.text)) < min_doubtful_score) return;
   salient_.take({static_cast<std::uint32_t>(sources_.size() - 1), last.line, lines_ended_ + last.line,
                  last.text, split_prefix(last.text)},
                 score);

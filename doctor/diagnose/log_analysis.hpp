@@ -48,6 +48,7 @@ class LogAnalysis {
   void take_line(std::string_view line, bool touched);
   void take_segment(std::string_view segment, bool touched);
   void take_salient(const ReadLine& line, const std::vector<std::uint32_t>& literals);
+  int word_score(const std::vector<std::uint32_t>& literals) const;
   void take_line_before(std::string_view text);
   std::vector<LogLine> lines_at_end(std::string_view text, std::uint64_t number);
   void remember_last_lines(std::string_view text);

@@ -50,9 +50,12 @@ std::string text_after(const LogFacts& log, std::uint32_t source, std::uint64_t 
   return text;
 }
 
-void add_advice(Finding& finding, const std::string& message) {
+void add_advice(Finding& finding, const std::string& message, std::size_t at) {
+  auto& remedies = finding.remedies;
   const std::string advice = advice_in(message);
-  if (!advice.empty()) finding.remedies.insert(finding.remedies.begin(), "as the log advises: " + advice);
+  const auto is_it = [&advice](const std::string& known) { return known.ends_with(advice); };
+  if (advice.empty() || std::any_of(remedies.begin(), remedies.end(), is_it)) return;
+  remedies.insert(remedies.begin() + static_cast<std::ptrdiff_t>(at), "as the log advises: " + advice);
 }
 
 void add_tagging(Finding& finding, const LogFacts& log, const Diagnosis& diagnosis) {

@@ -5,6 +5,7 @@
 #include "doctor/diagnose/diagnosis.hpp"
 #include "doctor/diagnose/log_facts.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -27,8 +28,8 @@ Finding finding_for(const Signature& signature, Place place, const std::string& 
 // The lines after an error's own, where they were kept.
 std::string text_after(const LogFacts& log, std::uint32_t source, std::uint64_t line);
 
-// What the message itself advises comes first.
-void add_advice(Finding& finding, const std::string& message);
+// What the message itself advises becomes remedy number `at`, unless a remedy ends with it already.
+void add_advice(Finding& finding, const std::string& message, std::size_t at);
 
 // Where no line has a rank before it, the next log of several ranks should have.
 void add_tagging(Finding& finding, const LogFacts& log, const Diagnosis& diagnosis);

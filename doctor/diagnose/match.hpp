@@ -19,6 +19,12 @@ struct EvidenceLine {
   std::string text;
 };
 
+inline std::vector<LogLine> lines_in(const std::string& source, const std::vector<EvidenceLine>& kept) {
+  std::vector<LogLine> lines;
+  for (const EvidenceLine& line : kept) lines.push_back({source, line.line, line.text});
+  return lines;
+}
+
 struct Match {
   std::uint32_t owner = 0;  // number of the signature or ending
   bool is_ending = false;

@@ -37,12 +37,6 @@ std::string value_of(const Match& match) {
   return sanitize(match.captures.value.empty() ? match.fields.value : match.captures.value, 300);
 }
 
-std::vector<LogLine> lines_in(const std::string& source, const std::vector<EvidenceLine>& kept) {
-  std::vector<LogLine> lines;
-  for (const EvidenceLine& line : kept) lines.push_back({source, line.line, line.text});
-  return lines;
-}
-
 // Where a number is captured (a collective's sequence number) the lowest is the suspect; else the earliest.
 bool is_better(const Match& a, const Match& b) {
   if (a.captures.number && b.captures.number && *a.captures.number != *b.captures.number) {

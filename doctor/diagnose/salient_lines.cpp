@@ -184,7 +184,7 @@ void SalientLines::take(const ReadLine& line, int word_score) {
   const auto same =
       std::find_if(kept_.begin(), kept_.end(), [&](const SalientLine& t) { return t.shape == found.shape; });
   if (same != kept_.end()) {
-    // The same line once more, by what the next line says of it.
+    // The line behind it marks the same line as the reason: the higher score counts.
     if (same->moment.sequence == found.moment.sequence) same->score = std::max(same->score, score);
     return;
   }

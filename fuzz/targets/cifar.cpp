@@ -11,8 +11,7 @@ using namespace ddlrun::runtime;
 
 DDLRUN_FUZZ_TARGET(cifar) {
   const CifarKind kind = fuzz::take_byte(input) % 2 == 0 ? CifarKind::ten : CifarKind::hundred;
-  const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(input.data()),
-                                            input.size());
+  const std::span<const std::uint8_t> bytes = fuzz::as_bytes(input);
   ImageSet set;
   const auto done = fuzz::accepted([&] { return append_cifar(bytes, kind, "data_batch_1.bin", set), true; });
   if (!done) return;

@@ -11,7 +11,7 @@ using namespace ddlrun;
 using namespace ddlrun::runtime;
 
 DDLRUN_FUZZ_TARGET(idx) {
-  std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
+  std::span<const std::uint8_t> bytes = fuzz::as_bytes(input);
   std::optional<std::vector<std::uint8_t>> unpacked;
   if (is_gzip(bytes)) {
     unpacked = fuzz::accepted([&] { return gunzip(bytes, std::size_t{1} << 20U, "images.gz"); });

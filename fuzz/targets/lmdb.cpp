@@ -8,7 +8,7 @@ using namespace ddlrun;
 using namespace ddlrun::runtime;
 
 DDLRUN_FUZZ_TARGET(lmdb) {
-  const std::span<const std::uint8_t> file(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
+  const std::span<const std::uint8_t> file = fuzz::as_bytes(input);
   fuzz::accepted([&] { return parse_mean_image(file, "mean.binaryproto"); });
   fuzz::accepted([&] { return parse_datum(file, "datum"); });
   const auto records = fuzz::accepted([&] { return parse_lmdb(file, "data.mdb"); });

@@ -15,6 +15,12 @@ namespace {
 
 constexpr std::string_view token = "t0k3n";
 
+void check_reports(const auto& find, const auto& render, std::string_view line, std::string_view property) {
+  const auto found = find(line, token);
+  if (!found.report) return fuzz::require(found.rest == line, "what is no report passes whole", line);
+  fuzz::require(find(render(token, *found.report), token).report == found.report, property, line);
+}
+
 }  // namespace
 
 DDLRUN_FUZZ_TARGET(rank_output) {
@@ -31,20 +37,8 @@ DDLRUN_FUZZ_TARGET(rank_output) {
       count.take(*taken.piece);
     }
     passed += taken.rest;
-    const ParsedStatusLine status = find_status_line(line, token);
-    if (!status.report)
-      fuzz::require(status.rest == line, "what is no report passes whole", line);
-    else
-      fuzz::require(
-          find_status_line(render_status_line(token, *status.report), token).report == status.report,
-          "a report is read as written", line);
-    const MarkedLine place = find_placement_line(line, token);
-    if (!place.report)
-      fuzz::require(place.rest == line, "what is no report passes whole", line);
-    else
-      fuzz::require(
-          find_placement_line(render_placement_line(token, *place.report), token).report == place.report,
-          "a place is read as written", line);
+    check_reports(find_status_line, render_status_line, line, "a report is read as written");
+    check_reports(find_placement_line, render_placement_line, line, "a place is read as written");
   }
   passed += reader.finish();
   lines.flush();

@@ -40,7 +40,7 @@ TEST_CASE("a plug-in that another user can write is not loaded") {
     CHECK(is_refused());
     REQUIRE(::chown(file.c_str(), 0, 0) == 0);
   }
-  ::chmod(directory, 01777);  // as /tmp: nobody else can replace a file of ours
+  ::chmod(directory, 01777);  // as /tmp: another user cannot replace our file
   CHECK(!is_refused());
   std::filesystem::remove_all(directory);
 }
