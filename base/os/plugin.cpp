@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/os/plugin.hpp"
 
+#include "base/os/path_owner.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 
@@ -32,7 +33,7 @@ bool is_trusted(const std::string& path) {
 
 Plugin Plugin::open_own(const std::string& path) {
   const std::string directory = path.substr(0, path.rfind('/') + 1);
-  if (!is_trusted(path) || !is_trusted(directory))
+  if (!is_trusted(path) || !is_trusted(directory) || !find_replaceable_step(path).empty())
     throw Error(ErrorKind::request,
                 {"the plug-in is not loaded: another user can write to it or to its directory", path,
                  fmt::format("ls -ld {} {}", quote_shell(path), quote_shell(directory))});

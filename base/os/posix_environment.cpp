@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/os/path_owner.hpp"
 #include "base/os/posix_system.hpp"
 
 #include <arpa/inet.h>
@@ -64,6 +65,7 @@ Environment read_environment() {
   environment.own_names.push_back(environment.host_name);
   environment.own_names.push_back(environment.host_name.substr(0, environment.host_name.find('.')));
   environment.executable = read_link("/proc/self/exe");
+  environment.executable_is_shared = is_in_shared_directory(environment.executable);
   environment.workdir = typed_workdir();
   environment.is_root = ::geteuid() == 0;
   environment.stdin_is_terminal = ::isatty(STDIN_FILENO) == 1;

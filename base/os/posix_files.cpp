@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/os/posix_system.hpp"
+#include "base/os/path_owner.hpp"
 #include "base/os/replaced_path.hpp"
 #include "base/os/standard_output.hpp"
 #include "base/text/error.hpp"
@@ -186,11 +187,9 @@ bool PosixFiles::exists(const std::string& path) { return ::access(path.c_str(),
 
 std::string PosixFiles::foreign_owner(const std::string& directory) {
   struct stat status {};
-  if (::stat(directory.c_str(), &status) != 0) return "";
-  if (status.st_uid != ::geteuid() && status.st_uid != 0)
+  if (::stat(directory.c_str(), &status) == 0 && status.st_uid != ::geteuid() && status.st_uid != 0)
     return fmt::format("it belongs to user {}", status.st_uid);
-  const bool anybody_writes = (status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0;
-  return anybody_writes ? "every user can write to it" : "";
+  return find_replaceable_step(directory);
 }
 
 void PosixFiles::write(const std::string& given, std::string_view bytes) {

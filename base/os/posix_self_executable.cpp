@@ -76,4 +76,13 @@ SelfExecutable read_own_binary() {
   return binary;
 }
 
+std::vector<std::string> guard_own_path(std::vector<std::string> command) {
+  std::string script(trusted_function);
+  script +=
+      R"(trusted "$0" && exec "$0" "$@"; )"
+      R"(echo "ddlrun: error: $0 on $(uname -n) is missing, or another user can replace it" >&2; exit 126)";
+  command.insert(command.begin(), {"/bin/sh", "-c", std::move(script)});
+  return command;
+}
+
 }  // namespace ddlrun

@@ -137,8 +137,8 @@ class FileSystem {
   virtual std::optional<FilePart> read_from(const std::string& path, std::uint64_t offset,
                                             std::uint64_t max_bytes) = 0;
   virtual bool exists(const std::string& path) = 0;
-  // "" for a directory that only this user and root can change; else why not: "it belongs to user 1004". A
-  // missing one is no danger: "".
+  // "" for a directory that no other user can change nor exchange (path_owner.hpp); else why not: "it belongs
+  // to user 1004", "every user can write to /scratch". A missing one is judged by the directories above it.
   virtual std::string foreign_owner(const std::string& directory) = 0;
   // Written beside, fsynced, renamed: the old file or the new one, never a half.
   virtual void write(const std::string& path, std::string_view bytes) = 0;
@@ -171,6 +171,7 @@ struct Environment {
   std::string host_name;               // gethostname()
   std::vector<std::string> own_names;  // host name, short name, localhost, addresses of our interfaces
   std::string executable;              // absolute path of the running binary
+  bool executable_is_shared = false;   // below /tmp or the like: on another host it may be another user's
   std::string workdir;                 // with the links of $PWD; "" where it no longer exists
   bool is_root = false;
   bool stdin_is_terminal = false;

@@ -53,7 +53,9 @@ std::string find_gpu_library() {
     const std::string place = directory + below;
     const std::string path = place + plugin_name;
     if (access(path.c_str(), F_OK) != 0) continue;
-    if (is_trusted(path, owner) && is_trusted(place.empty() ? "." : place, owner)) return path;
+    // The directories above are those of the program or libddl itself.
+    if (is_trusted(path, owner) && is_trusted(place + ".", owner) && is_trusted(place + "..", owner))
+      return path;
     foreign = path;
   }
   if (!foreign.empty())

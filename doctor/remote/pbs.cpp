@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/remote/pbs.hpp"
 
+#include "base/os/self_executable.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "doctor/remote/agent_protocol.hpp"
@@ -34,6 +35,11 @@ PbsExchange::PbsExchange(System& system, const AgentBinary& agent) : system_(sys
   }
   nodefile_ = system.files.read(path, 16u << 20);
   dir_ = system.files.make_directory(system.environment.workdir + "/.ddlrun-doctor-");
+  if (const std::string why = system.files.foreign_owner(dir_); !why.empty()) {
+    system.files.remove(dir_);
+    throw Error(ErrorKind::request, {"requests to other hosts are not safe in this directory: " + why,
+                                     system.environment.workdir, "ddlrun doctor in another directory"});
+  }
 }
 
 PbsExchange::~PbsExchange() {
@@ -57,10 +63,10 @@ ExpectSession PbsExchange::plan(const ProbeRequest& request) {
   written_.push_back(asked);
   written_.push_back(answered);
   ExpectSession conversation;
-  conversation.command = {"pbsdsh", "-n",         std::to_string(find_pbs_node(nodefile_, request.host)),
-                          "--",     agent_.path,  "agent",
-                          "--id",   agent_.id,    "--request",
-                          asked,    "--response", answered};
+  conversation.command = {"pbsdsh", "-n", std::to_string(find_pbs_node(nodefile_, request.host)), "--"};
+  const Command agent =
+      guard_own_path({agent_.path, "agent", "--id", agent_.id, "--request", asked, "--response", answered});
+  conversation.command.insert(conversation.command.end(), agent.begin(), agent.end());
   return conversation;
 }
 

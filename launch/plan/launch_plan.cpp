@@ -218,7 +218,8 @@ LaunchCommand make_launch_command(const System& system, const LaunchSpec& spec, 
                      spec.monitor.has_status && !for_script ? token : "",
                      spec.monitor.stall_timeout,
                      spec.output.is_framed() && !for_script ? token : "",
-                     others};
+                     others,
+                     others && system.environment.executable_is_shared};
   LaunchCommand command = plan_launch_command(request, system.environment.variables);
   add_rank_reasons(plan.environment.framework, command);
   return command;

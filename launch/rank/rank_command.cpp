@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch/rank/rank_command.hpp"
 
+#include "base/os/self_executable.hpp"
 #include "base/text/text.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +26,12 @@ bool has_colon(const Command& program) {
 
 // Called with ddlrun's path as $0: where there is none, the program starts by itself.
 constexpr std::string_view without_ddlrun =
-    R"([ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@")";
+    R"(&& exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@")";
+
+std::string script_without_ddlrun(bool checks) {
+  return (checks ? std::string(trusted_function) + R"([ -x "$0" ] && trusted "$0" )" : R"([ -x "$0" ] )") +
+         std::string(without_ddlrun);
+}
 
 }  // namespace
 
@@ -49,8 +55,12 @@ Command plan_rank_command(const RankProgram& program) {
                       !program.output_token.empty();
   if (!needed && !program.keep) return program.program;
   Command command;
-  if (program.may_lack_ddlrun && !needed) command = {"/bin/sh", "-c", std::string(without_ddlrun)};
-  command.insert(command.end(), {program.ddlrun, "exec"});
+  if (program.may_lack_ddlrun && !needed)
+    command = {"/bin/sh", "-c", script_without_ddlrun(program.checks_ddlrun), program.ddlrun, "exec"};
+  else if (program.checks_ddlrun)
+    command = guard_own_path({program.ddlrun, "exec"});
+  else
+    command = {program.ddlrun, "exec"};
   command.insert(command.end(), program.rank_map.begin(), program.rank_map.end());
   if (!program.placement_token.empty())
     command.insert(command.end(), {"--report-placement", program.placement_token});

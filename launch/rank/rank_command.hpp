@@ -19,6 +19,7 @@ struct RankProgram {
   int stall_after = 0;            // seconds without progress before a report; 0: no report
   std::string output_token = {};  // not empty: the supervisor frames the output with this
   bool may_lack_ddlrun = false;   // other hosts, where ddlrun may not be at the same path
+  bool checks_ddlrun = false;     // other hosts, where another user's file may be at that path
   Command rank_map = {};          // "--rank-map" or "--rank-map-file FILE": applied to the rank first
 };
 

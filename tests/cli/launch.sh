@@ -62,6 +62,10 @@ if [ "$(id -u)" -eq 0 ]; then  # only root can give a directory to somebody else
   launch foreign $ranks --run-dir "$work/foreign" -- true
   same "--run-dir of another user: status" 3 "$status"
   check "--run-dir of another user: nothing in it" test -z "$(ls -A "$work/foreign")"
+  install -d -m 777 "$work/open"
+  launch below $ranks --run-dir "$work/open/a/b" -- true
+  same "--run-dir below a directory of everybody: status" 3 "$status"
+  has "--run-dir below a directory of everybody" below.err "every user can write to $work/open"
 fi
 launch again $ranks --run-dir "$work/a run:1" -- true
 same "--run-dir: an old run is not overwritten" 3 "$status"

@@ -174,6 +174,21 @@ TEST_CASE("a program is started directly unless it must report or holds a word \
   CHECK(launch::restore_colons({dashes + 1, wrapped.end()}, wrapped[3]) == program);
 }
 
+TEST_CASE("below /tmp, a host checks who owns ddlrun before a rank executes it") {
+  launch::RankProgram program{{"p"}, "/tmp/d", "tok"};
+  program.checks_ddlrun = true;
+  const Command guarded = plan_rank_command(program);
+  CHECK(Command(guarded.begin(), guarded.begin() + 2) == Command{"/bin/sh", "-c"});
+  CHECK(guarded[2].find("trusted \"$0\" && exec") != std::string::npos);
+  CHECK(Command(guarded.begin() + 3, guarded.end()) ==
+        Command{"/tmp/d", "exec", "--report-placement", "tok", "--", "p"});
+  program.placement_token.clear();
+  program.keep = program.may_lack_ddlrun = true;  // then the program starts without ddlrun
+  const Command supervised = plan_rank_command(program);
+  CHECK(supervised[2].find("trusted \"$0\" && exec") != std::string::npos);
+  CHECK(supervised[2].ends_with("exec \"$@\""));
+}
+
 TEST_CASE("settings that notice a lost host, unless the user has chosen") {
   struct Row {
     const char* what;
