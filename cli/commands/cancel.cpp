@@ -23,23 +23,21 @@ constexpr std::string_view cancel_examples = R"(  ddlrun cancel 1234
 
 using schedulers::JobState;
 
-// The message for a job that need not be cancelled; "" if it must be.
-std::string why_not(const JobRef& job, const schedulers::JobStatus& status) {
+// The message for a job that need not be cancelled; "" if it must be. `is_current`: the scheduler has answered.
+std::string why_not(const JobRef& job, const schedulers::JobStatus& status, bool is_current) {
   if (schedulers::is_over(status.state)) return fmt::format("is over already: {}", name_of(status.state));
-  if (status.state != JobState::unknown) return {};
+  if (status.state != JobState::unknown || !is_current) return {};
   return job.submitted_here() ? "is no longer known to the scheduler" : "";
 }
 
 // Returns whether it was alive until now.
-bool cancel(System& system, const JobRef& job, const schedulers::JobStatus& status) {
-  const std::string over = why_not(job, status);
+bool cancel(System& system, const JobRef& job, const schedulers::JobStatus& status, bool is_current) {
+  const std::string over = why_not(job, status, is_current);
   if (!over.empty()) {
     system.err(fmt::format("ddlrun: job {} {}\n", printable(job.id), over));
     return false;
   }
-  if (status.state == JobState::unknown) {
-    throw unknown_job_error(job, status);
-  }
+  if (status.state == JobState::unknown && is_current) throw unknown_job_error(job, status);
   const auto scheduler = schedulers::make_scheduler(job.scheduler);
   std::string answer =
       scheduler->read_cancellation(job.id, scheduler_runner(system)(scheduler->cancel_command(job.id)));
@@ -65,11 +63,15 @@ int run_cancel(System& system, const std::vector<std::string>& ids) {
   }
   int first = 0;
   const auto jobs = find_jobs(system, ids);
-  const auto states = read_job_states(system, jobs);  // scancel says nothing about jobs that are over
+  // scancel reports nothing about jobs that are over. A qstat that fails does not keep qdel from being tried.
+  schedulers::UnreachableSchedulers unreachable;
+  const auto states = read_job_states(system, jobs, unreachable);
+  warn_of_unreachable(system, unreachable);
   std::vector<JobRef> cancelled;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     try {
-      if (cancel(system, jobs[i], states[i])) cancelled.push_back(jobs[i]);
+      const bool is_current = !unreachable.contains(jobs[i].scheduler);
+      if (cancel(system, jobs[i], states[i], is_current)) cancelled.push_back(jobs[i]);
     } catch (const Error& error) {
       system.err(render_error("ddlrun", error.message()));
       if (first == 0) first = exit_code(error.kind());

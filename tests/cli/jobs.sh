@@ -122,6 +122,11 @@ grep -q '^4711  *failed' out || fail "the other jobs are not reported: $(cat out
 grep -q 'as last seen' out || fail "not as last seen: $(cat out)"
 run env PATH="$work/bin:$PATH" "$DDLRUN" status "$first"
 [ "$status" -eq 5 ] || [ "$status" -eq 0 ] || fail "status $status of a job whose scheduler is silent"
+printf '#!/bin/sh\necho "$@" > %s/deleted\n' "$work" > bin/qdel
+chmod +x bin/qdel
+run env PATH="$work/bin:$PATH" "$DDLRUN" cancel "$first"
+[ "$(cat deleted)" = "$first" ] || fail "a silent qstat keeps qdel from being tried: $(cat err)"
+grep -q "job $first is being cancelled" err || fail "cancelled, but not reported: $(cat err)"
 directory=$(find ddlrun-jobs -name job.sh -newer table -printf '%h\n' | tail -n 1)
 echo 0 > "$directory/exit_status"
 run env PATH="$work/bin:$PATH" "$DDLRUN" jobs
