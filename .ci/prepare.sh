@@ -11,7 +11,7 @@ build_packages+=" libjpeg-dev libpng-dev liblmdb-dev"
 build_packages+=" libprotobuf-dev protobuf-compiler"
 data_packages="dataset-fashion-mnist"
 test_packages="doctest-dev hwloc-nox shellcheck procps python3 libomp-dev libgloo-dev"
-test_packages+=" python3-protobuf python3-crcmod"
+test_packages+=" python3-protobuf python3-crcmod python3-venv"
 # Programs that launch starts in tests.
 test_packages+=" python3-mpi4py lammps hpcc"
 test_packages+=" python3-lmdb python3-numpy python3-pil python3-protobuf libjpeg-turbo-progs netpbm"

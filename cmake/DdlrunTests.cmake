@@ -35,7 +35,7 @@ function(ddlrun_script_test name label script)
   set_tests_properties(${name} PROPERTIES ENVIRONMENT_MODIFICATION "PYTHONUNBUFFERED=unset:")
   if(label MATCHES "^(mpi|cli)$")
     set_tests_properties(${name} PROPERTIES RESOURCE_LOCK cores)  # ranks that are bound need the cores to themselves
-  elseif(label STREQUAL "cluster")
+  elseif(label MATCHES "^(cluster|peers)$")
     set_tests_properties(${name} PROPERTIES RESOURCE_LOCK clusters)  # these mostly wait: one beside other tests
   endif()
 endfunction()

@@ -51,12 +51,17 @@ void stay_off_the_streams() {
   }
 }
 
-// A rank gets SIGPIPE as soon as another rank is killed. mpirun ends the job at the first rank that ends and
-// drops the reports still on their way from other hosts (Open MPI 4.1.4): the killed rank has to end first.
-constexpr int wait_after_sigpipe_ms = 300;
+// mpirun and srun end the job at the first rank that fails, and drop what its stderr still has on its way (Open MPI
+// 4.1.4, Slurm 22.05: 1 of 40 runs on a busy host).
+constexpr int wait_after_failure_ms = 150;
+// A rank gets SIGPIPE as soon as another rank is killed: the killed rank has to end first.
+constexpr int wait_after_sigpipe_ms = 450;
 
 [[noreturn]] void end_as(const ProcessResult& result) {
-  if (result.signal == SIGPIPE) ::poll(nullptr, 0, wait_after_sigpipe_ms);
+  if (result.signal == SIGPIPE)
+    ::poll(nullptr, 0, wait_after_sigpipe_ms);
+  else if (result.signal != 0 || result.exit_status != 0)
+    wait_for_delivery();
   if (result.signal != 0) {
     const rlimit none{0,
                       0};  // the program has left its core dump, if any; one of the supervisor would not help
@@ -72,6 +77,8 @@ constexpr int wait_after_sigpipe_ms = 300;
 }
 
 }  // namespace
+
+void wait_for_delivery() { ::poll(nullptr, 0, wait_after_failure_ms); }
 
 bool launcher_is_gone() {
   pollfd err{STDERR_FILENO, 0, 0};

@@ -30,6 +30,9 @@ constexpr int end_signal = SIGURG;
 // The errno if the program could not be started; else it does not return.
 int supervise_program(const Command& command, const Supervision& supervision);
 
+// For a rank that fails, between its last output and its end: the launcher drops what arrives after the end.
+void wait_for_delivery();
+
 // True if our stderr has no reader: the launcher died before this process began.
 bool launcher_is_gone();
 

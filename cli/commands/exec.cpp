@@ -185,7 +185,9 @@ int become_rank(System& system, const ExecOptions& options) {
     report_place(system, options.placement_token, prepared.local_rank, !options.output_token.empty());
   const int code = options.keep ? keep_program(system, options, program) : become_program(program);
   report_no_start(system, options, start_status(code), code);
-  return print_failure(system, program[0], code);
+  const int status = print_failure(system, program[0], code);
+  if (options.keep) wait_for_delivery();
+  return status;
 }
 
 int run_exec(System& system, const ExecOptions& options) {
