@@ -20,6 +20,8 @@ namespace ddlrun::launch {
 namespace {
 
 constexpr std::chrono::seconds desertion_patience{5};
+// The other ranks have so long to report failures of their own, with which mpiexec ends the job.
+constexpr std::chrono::seconds failure_patience{2};
 constexpr std::chrono::seconds save_patience{20};   // for ranks after TERM; Slurm kills after 30 s
 constexpr std::chrono::seconds stall_patience{10};  // for mpirun to end a stalled job by itself
 
@@ -198,6 +200,7 @@ int LaunchMonitor::tick(Time now, const ChildView& mpirun) {
     return SIGTERM;
   }
   if (services_signalled_) return now - *services_signalled_ > stall_patience ? SIGKILL : 0;
+  if (outlives_failure(now)) return SIGTERM;
   if (is_overdue(now, mpirun)) return std::exchange(mpirun_signalled_, true) ? SIGKILL : SIGTERM;
   if (only_services_left()) {
     services_signalled_ = now;
@@ -223,6 +226,18 @@ bool LaunchMonitor::is_overdue(Time now, const ChildView& mpirun) {
                    end_patience.count()),
        run_.plan.placed.launcher.program,
        "--no-monitor, if processes of MPI_Comm_spawn outlive the ranks; else the job is complete"}));
+  return true;
+}
+
+// Open MPI's mpirun, srun, Intel MPI's mpiexec and the ssh launcher end the job with the first rank that fails.
+// MPICH's mpiexec (4.0.2, 5.0.2) does so only for a rank that has called MPI_Init.
+bool LaunchMonitor::outlives_failure(Time now) {
+  if (run_.plan.placed.kind() != LauncherKind::mpich || !ranks_->record().first_failure) return false;
+  if (!failed_since_) failed_since_ = now;
+  if (now - *failed_since_ < failure_patience) return false;
+  overdue_since_ = now;
+  system_.err(fmt::format("ddlrun: rank {} has failed: the other ranks are ended, as under other launchers\n",
+                          ranks_->record().first_failure->rank));
   return true;
 }
 

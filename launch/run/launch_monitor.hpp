@@ -63,6 +63,7 @@ class LaunchMonitor {
   int take_signal(int signal, Time now);
   int tick(Time now, const ChildView& mpirun);
   bool is_overdue(Time now, const ChildView& mpirun);
+  bool outlives_failure(Time now);
   bool is_failure(const ProcessResult& result) const;
   bool only_services_left() const;
   bool is_lost(Time now, std::ptrdiff_t sshs);
@@ -81,7 +82,8 @@ class LaunchMonitor {
   bool mpirun_signalled_ = false;           // it too, as they did not
   std::optional<Time> services_signalled_;  // to end, as all others have
   OverdueEndDetector overdue_;
-  std::optional<Time> overdue_since_;  // mpirun is ended, as it did not end after its ranks
+  std::optional<Time> overdue_since_;  // mpirun is ended, as it did not end after its ranks or a failure
+  std::optional<Time> failed_since_;   // a rank has failed, as far as MPICH's mpiexec ignores it
   diagnose::StreamAnalyzer lines_;
   bool after_rule_ = false;  // the line before was the last of a message of Open MPI
   DaemonLossDetector daemons_;

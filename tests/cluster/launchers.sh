@@ -25,12 +25,13 @@ if command -v mpirun.mpich > /dev/null; then
   judge mpich on node1 "$tool" launch "${hosts[@]}" --launcher mpich -- bin/place_any mpich "${variables[@]}"
   planned=uneven judge uneven_mpich on node1 "$tool" launch "${unequal[@]}" --launcher mpich -- \
     bin/place_any uneven_mpich "${variables[@]}"
-  # A rank that fails: its status, and who it was.
-  status=0
+  # A rank that fails: its status, and who it was. MPICH's mpiexec waits for the others, that never called MPI_Init.
+  status=0 begun=$SECONDS
   # shellcheck disable=SC2016
   on node1 "$tool" launch "${hosts[@]}" --launcher mpich -- sh -c '[ $PMI_RANK = 6 ] && exit 7; exec sleep 60' \
     > "$work/out" 2> "$work/err" || status=$?
   same "mpich: a rank's exit status" 7 "$status"
+  [ "$SECONDS" -lt $((begun + 40)) ] || fail "mpich: the other ranks outlived the failure by $((SECONDS - begun)) s"
   grep -q "rank 6 on node2" "$work/err" || fail "mpich: who failed: $(tail -n 3 "$work/err")"
 fi
 
