@@ -138,6 +138,7 @@ struct Reference {
   std::string host;  // "" = none has the data
   std::string value;
   bool is_driver_host = false;
+  bool is_of_most = false;  // of at least three hosts that have data
 };
 
 // What most hosts have, if it is not empty; ties go to what the driver host has, then to the earlier host.
@@ -147,17 +148,19 @@ Reference find_reference(const CheckInput& input, const std::string& prefix) {
     std::size_t hosts = 0;
   };
   std::map<std::string, Group> groups;
+  std::size_t all = 0;
   const DataFacts driver_host{input.driver_host.facts, prefix};
   const auto is_candidate = [](const DataFacts& data) { return data.is_here() && data.number("files") > 0; };
   for (const HostReport& host : input.hosts) {
     const DataFacts data{host.facts, prefix};
     if (!host.reach.problem.empty() || !is_candidate(data)) continue;
-    Group& group = groups.try_emplace(data.value(), Group{{host.host, data.value(), false}, 0}).first->second;
+    Group& group = groups.try_emplace(data.value(), Group{{host.host, data.value()}, 0}).first->second;
     ++group.hosts;
+    ++all;
   }
   if (is_candidate(driver_host)) {
     Group& group =
-        groups.try_emplace(driver_host.value(), Group{{input.driver_host.host, driver_host.value(), true}, 0})
+        groups.try_emplace(driver_host.value(), Group{{input.driver_host.host, driver_host.value()}, 0})
             .first->second;
     group.reference.is_driver_host = true;
   }
@@ -172,6 +175,7 @@ Reference find_reference(const CheckInput& input, const std::string& prefix) {
     best = found->second.reference;
     most = found->second.hosts;
   }
+  best.is_of_most = is_majority(most, all);
   if (best.value.empty() && is_candidate(driver_host)) best = groups.at(driver_host.value()).reference;
   return best;
 }
@@ -193,8 +197,8 @@ Remedy copy_remedy(const CheckInput& input, const Reference& reference, const st
           is_file ? "" : "files that are there and should not be stay: delete them"};
 }
 
-// One line for all hosts of the finding.
-void name_hosts(Finding& finding) {
+// One line for all hosts of the finding. A person decides about data that only `doubtful` has.
+void name_hosts(Finding& finding, std::string_view doubtful) {
   if (!finding.remedy.on_driver_host || finding.remedy.commands.size() != 1) return;
   std::string& command = finding.remedy.commands[0];
   const std::string place = " | ssh \"$h\" ";
@@ -207,6 +211,7 @@ void name_hosts(Finding& finding) {
   } else {
     command = fmt::format("for h in {}; do {}; done", join(hosts, " "), command);
   }
+  if (!doubtful.empty()) finding.remedy = as_advice(std::move(finding.remedy), doubtful);
 }
 
 // The first sampled file that differs, in words; "" if the sample has none.
@@ -286,7 +291,8 @@ std::vector<Finding> check_data_equal(const CheckInput& input) {
     auto findings = evaluate_each(
         input, "DATA-01",
         [&](const HostReport& host) { return evaluate_data(input, host, prefix, path, reference); }, "data");
-    for (Finding& finding : findings) name_hosts(finding);
+    const bool trusted = reference.is_driver_host || reference.is_of_most;
+    for (Finding& finding : findings) name_hosts(finding, trusted ? "" : reference.host);
     std::move(findings.begin(), findings.end(), std::back_inserter(all));
   }
   return all;

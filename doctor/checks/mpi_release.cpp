@@ -41,9 +41,11 @@ bool is_in_path(const HostReport& host, const std::string& dir) {
   return std::find(dirs.begin(), dirs.end(), dir) != dirs.end();
 }
 
+bool is_system_dir(std::string_view dir) { return dir == "/usr/bin" || dir == "/bin"; }
+
 // The directory is searched and holds nothing: it is to be put there, not to be searched twice.
 Remedy install_remedy(const std::string& dir, const std::string& release) {
-  if (dir == "/usr/bin" || dir == "/bin") {
+  if (is_system_dir(dir)) {
     return {{"apt-get install -y openmpi-bin || dnf install -y openmpi"},
             true,
             false,
@@ -100,21 +102,26 @@ CheckResult evaluate_path(const CheckInput& input, const HostReport& host, const
 CheckResult evaluate_driver_mpirun(const CheckInput& input) {
   const std::string observed = fmt::format("no mpirun on the driver host: {}",
                                            input.driver_host.facts.why_missing("mpi.program.mpirun"));
-  const auto with_mpi = std::find_if(input.hosts.begin(), input.hosts.end(), [](const HostReport& host) {
-    return text_of(host, "mpi.program.mpirun") && mpi_vendor(host) == "Open MPI";
+  const auto groups = group_by_value(input, [](const HostReport& host) {
+    const auto path = text_of(host, "mpi.program.mpirun");
+    return path && mpi_vendor(host) == "Open MPI" ? std::optional(dir_of_program(*path)) : std::nullopt;
   });
-  const bool found = with_mpi != input.hosts.end();
+  const bool found = !groups.empty();
   const bool asked = input.driver_host.facts.all().count("mpi.program.mpirun") > 0;
   if (!asked || (!found && !starts_ranks(input.job))) return skip(observed);
-  const std::string dir = found ? dir_of_program(*text_of(*with_mpi, "mpi.program.mpirun")) : "/usr/bin";
-  const std::string release = found ? text_of(*with_mpi, "mpi.version").value_or("") : "";
-  Remedy remedy =
-      found && !is_in_path(input.driver_host, dir) ? path_remedy(dir) : install_remedy(dir, release);
-  if (found && !is_in_path(input.driver_host, dir))
+  const std::string dir = found ? groups.front().value : "/usr/bin";
+  const bool searched = !found || is_in_path(input.driver_host, dir);
+  const auto releases =
+      group_by_value(input, [](const HostReport& host) { return text_of(host, "mpi.version"); });
+  const std::string release = found && !releases.empty() ? releases.front().value : "";
+  Remedy remedy = searched ? install_remedy(dir, release) : path_remedy(dir);
+  if (!searched)
     remedy.note = fmt::format("if {}/mpirun is there; else install Open MPI {} first", dir, release);
   remedy.on_driver_host = true;
+  const std::string sources = found ? render_hosts(groups.front().hosts) : "";
+  if (found && !has_majority(groups) && !is_system_dir(dir)) remedy = as_advice(std::move(remedy), sources);
   return fail(fmt::format("{} ({})", observed, input.driver_host.facts.text("mpi.search_path").value_or("")),
-              found ? fmt::format("mpirun, as on {}", with_mpi->host) : "mpirun",
+              found ? "mpirun, as on " + sources : "mpirun",
               "no job can be started from here: \"mpirun: command not found\"", std::move(remedy));
 }
 

@@ -40,6 +40,10 @@ std::vector<std::string> each_once(std::vector<std::string> names);
 std::vector<std::string> in_order_of_job(const CheckInput& input, const std::vector<std::string>& names);
 // The driver host takes part in probes where it is none of the hosts.
 std::vector<const HostReport*> hosts_and_driver_host(const CheckInput& input);
+// One of these two: commands go to the hosts of a finding, so no host may name another one there.
+bool takes_part(const CheckInput& input, std::string_view name);
+// The driver host, under its own name or as one of the hosts: what it reports needs no second witness.
+bool is_driver_host(const CheckInput& input, std::string_view host);
 // Equal where two reports are of one machine, under whatever names; nothing where it is not known.
 std::optional<std::string> machine_identity(const HostReport& host);
 // Another name of the job or of the driver host's /etc/hosts that was probably meant; with other digits none

@@ -136,12 +136,22 @@ void add_folded(std::vector<Finding>& findings, Finding finding) {
   findings.push_back(std::move(finding));
 }
 
-int usual_mtu(const std::vector<Link>& links) {
-  std::map<int, std::size_t> count;
-  for (const Link& link : links) ++count[link.interface->mtu];
-  int usual = 0;
-  for (const auto& [mtu, hosts] : count) {
-    if (usual == 0 || hosts >= count[usual]) usual = mtu;
+// The MTU of most links; of two that are equally common the larger.
+struct UsualMtu {
+  int mtu = 0;
+  std::size_t links = 0;
+  std::string host;  // the first that has it
+};
+
+UsualMtu find_usual_mtu(const std::vector<HostNetworks>& hosts, const std::vector<Link>& links) {
+  std::map<int, UsualMtu> all;
+  for (const Link& link : links) {
+    UsualMtu& one = all[link.interface->mtu];
+    if (one.links++ == 0) one = {link.interface->mtu, 1, hosts[link.host].host};
+  }
+  UsualMtu usual;
+  for (const auto& [mtu, one] : all) {
+    if (one.links >= usual.links) usual = one;
   }
   return usual;
 }
@@ -150,7 +160,7 @@ void evaluate_links(const std::vector<HostNetworks>& hosts, const std::string& c
                     const std::vector<Link>& links, std::vector<Finding>& findings) {
   const auto up = static_cast<std::size_t>(
       std::count_if(links.begin(), links.end(), [](const Link& link) { return link.interface->up; }));
-  const int mtu = usual_mtu(links);
+  const UsualMtu usual = find_usual_mtu(hosts, links);
   for (const Link& link : links) {
     const HostInterface& interface = *link.interface;
     if (!interface.up && up > 0) {
@@ -159,15 +169,16 @@ void evaluate_links(const std::vector<HostNetworks>& hosts, const std::string& c
                                         "the job cannot use that network, or hangs as it tries",
                                         "ip link set dev " + quote_shell(interface.name) + " up",
                                         hosts[link.host].host));
-    } else if (interface.mtu != mtu && interface.mtu > 0) {
-      add_folded(
-          findings,
+    } else if (interface.mtu != usual.mtu && interface.mtu > 0) {
+      Finding finding =
           link_finding(Verdict::fail, fmt::format("MTU {} of {} ({})", interface.mtu, interface.name, cidr),
-                       fmt::format("{}, as on most hosts", mtu),
+                       fmt::format("{}, as on {} of {} hosts", usual.mtu, usual.links, links.size()),
                        "large packets are dropped without a word: small messages pass, the first large "
                        "allreduce hangs",
-                       fmt::format("ip link set dev {} mtu {}", quote_shell(interface.name), mtu),
-                       hosts[link.host].host));
+                       fmt::format("ip link set dev {} mtu {}", quote_shell(interface.name), usual.mtu),
+                       hosts[link.host].host);
+      if (usual.links < 2) finding.remedy = as_advice(std::move(finding.remedy), usual.host);
+      add_folded(findings, std::move(finding));
     }
   }
 }

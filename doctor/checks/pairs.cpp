@@ -107,7 +107,9 @@ Connections collect(const CheckInput& input) {
   Connections result;
   for (const HostReport* host : hosts_and_driver_host(input)) {
     const std::vector<PairResult> answers = read_answers(host->facts);
-    for (const PairResult& answer : answers) take_answer(input, *host, answers, answer, result);
+    for (const PairResult& answer : answers) {
+      if (takes_part(input, answer.peer)) take_answer(input, *host, answers, answer, result);
+    }
   }
   return result;
 }
@@ -119,15 +121,24 @@ std::string words_for_blocked(const Blocked& blocked) {
   return blocked.detail.empty() ? "no way there" : blocked.detail;
 }
 
-// Every network that the hosts share, as each of them is tried; the address alone where none is known.
-std::string accept_command(const CheckInput& input, const std::string& address) {
+// The networks of `host` that all share or that `address` belongs to: never what only the other side names.
+std::vector<std::string> networks_to_accept(const CheckInput& input, std::string_view host,
+                                            std::string_view address) {
+  const std::vector<HostNetworks> hosts = known_networks(input);
+  const auto own =
+      std::find_if(hosts.begin(), hosts.end(), [&](const HostNetworks& one) { return one.host == host; });
   std::vector<std::string> networks;
-  for (const Network& one : find_networks(known_networks(input))) {
-    const bool has = std::any_of(one.ports.begin(), one.ports.end(),
-                                 [&](const auto& port) { return port.address == address; });
-    if (one.problem.empty() || has) networks.push_back(one.cidr);
+  if (own == hosts.end()) return networks;
+  const auto index = static_cast<std::size_t>(own - hosts.begin());
+  for (const Network& one : find_networks(hosts)) {
+    const NetworkPort& port = one.ports[index];
+    if (!port.interface.empty() && (one.problem.empty() || port.address == address))
+      networks.push_back(one.cidr);
   }
-  if (networks.empty()) networks.push_back(address);
+  return networks;
+}
+
+std::string accept_command(const std::vector<std::string>& networks) {
   return fmt::format(
       "if command -v nft > /dev/null && nft list tables | grep -q .; then nft list chains | awk '/^table/ "
       "{{f=$2; "
@@ -148,11 +159,18 @@ Finding blocked_finding(const CheckInput& input, const std::string& host, const 
                   some_of(blocked.addresses), some_of(blocked.by), words_for_blocked(blocked));
   finding.expected = "every host connects to its neighbours on any port above 1023";
   finding.why = "mpirun and NCCL take ports as they come: ranks wait for each other without a message";
+  const std::vector<std::string> networks = networks_to_accept(input, host, blocked.addresses.front());
+  if (networks.empty()) {
+    finding.remedy.note = "let the job's own network in, no other, in the firewall's configuration there";
+    return finding;
+  }
   finding.remedy = {
-      {accept_command(input, blocked.addresses.front())},
+      {accept_command(networks)},
       true,
       false,
       "lets the job's own network in, no other; make it lasting in the firewall's own configuration"};
+  if (blocked.by.size() < 2 && !is_driver_host(input, blocked.by.front()))
+    finding.remedy = as_advice(std::move(finding.remedy), blocked.by.front());
   return finding;
 }
 
@@ -163,6 +181,17 @@ std::vector<const HostReport*> hosts_and_driver_host(const CheckInput& input) {
   for (const HostReport& host : input.hosts) all.push_back(&host);
   all.push_back(&input.driver_host);
   return all;
+}
+
+bool takes_part(const CheckInput& input, std::string_view name) {
+  const auto all = hosts_and_driver_host(input);
+  return std::any_of(all.begin(), all.end(), [&](const HostReport* host) { return host->host == name; });
+}
+
+bool is_driver_host(const CheckInput& input, std::string_view host) {
+  return host == input.driver_host.host ||
+         std::any_of(input.hosts.begin(), input.hosts.end(),
+                     [&](const HostReport& one) { return one.host == host && one.reach.via == Via::local; });
 }
 
 std::optional<CheckResult> why_not_evaluated(const CheckInput& input, std::string_view fact) {

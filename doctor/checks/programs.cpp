@@ -32,6 +32,7 @@ struct Wanted {
   std::string path, print;
   std::string source;  // a host that has it; "" if only the driver host does, or no host
   bool driver_host_has_it = false;
+  bool most_have_it = false;         // of at least three hosts
   std::vector<std::string> lacking;  // hosts that answered
 };
 
@@ -43,11 +44,14 @@ Remedy copy(const Wanted& wanted) {
   if (!wanted.path.starts_with('/') || !is_command_word(wanted.path) ||
       (wanted.source.empty() && !wanted.driver_host_has_it))
     return {{}, false, false, "put the program at the same path on every host, " + note};
-  if (!wanted.driver_host_has_it)
-    return {{fmt::format("mkdir -p {} && scp -p {}:{} {}", dir, quote_shell(wanted.source), path, path)},
-            false,
-            false,
-            note};
+  if (!wanted.driver_host_has_it) {
+    const Remedy fetch{
+        {fmt::format("mkdir -p {} && scp -p {}:{} {}", dir, quote_shell(wanted.source), path, path)},
+        false,
+        false,
+        note};
+    return wanted.most_have_it ? fetch : as_advice(fetch, wanted.source);
+  }
   std::vector<std::string> hosts;
   for (const std::string& host : wanted.lacking) hosts.push_back(quote_shell(host));
   return {{fmt::format("for h in {}; do ssh -n \"$h\" mkdir -p {} && scp -p {} \"$h\":{}; done",
@@ -74,6 +78,7 @@ Wanted find_wanted(const CheckInput& input) {
     return text_of(host, "program.path") == wanted.path && print_of(host, "program.") == wanted.print;
   };
   wanted.driver_host_has_it = is_right(input.driver_host);
+  wanted.most_have_it = has_majority(prints) && has_majority(paths);
   for (const HostReport& host : input.hosts) {
     if (!host.reach.problem.empty()) continue;
     if (!is_right(host))
@@ -127,21 +132,18 @@ void evaluate_files(const CheckInput& input, std::vector<Finding>& findings) {
       if (!host.reach.problem.empty()) continue;
       const auto print = print_of(host, prefix);
       if (print == groups.front().value || host.facts.all().count(prefix + "size") == 0) continue;
-      const std::string from = groups.front().hosts.front();
-      const std::string path = files[i].starts_with('/') || input.job.workdir.empty()
-                                   ? files[i]
-                                   : input.job.workdir + "/" + files[i];
-      add_result(
-          findings, "SW-01", host.host,
-          fail(print ? fmt::format("{}: {}", printable(files[i]), *print)
-                     : host.facts.why_missing(prefix + "size"),
-               groups.front().value,
-               "ranks of two versions wait for each other in different places, or do not start",
-               {{fmt::format("mkdir -p {} && scp -p {}:{} {}", quote_shell(path.substr(0, path.rfind('/'))),
-                             quote_shell(from), quote_shell(path), quote_shell(path))},
-                false,
-                false,
-                "or put it on a file system that all hosts share"}));
+      Wanted wanted;
+      wanted.source = groups.front().hosts.front();
+      wanted.most_have_it = has_majority(groups);
+      wanted.path = files[i].starts_with('/') || input.job.workdir.empty()
+                        ? files[i]
+                        : input.job.workdir + "/" + files[i];
+      add_result(findings, "SW-01", host.host,
+                 fail(print ? fmt::format("{}: {}", printable(files[i]), *print)
+                            : host.facts.why_missing(prefix + "size"),
+                      groups.front().value,
+                      "ranks of two versions wait for each other in different places, or do not start",
+                      copy(wanted)));
     }
   }
 }

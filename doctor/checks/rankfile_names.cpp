@@ -2,6 +2,7 @@
 // The names of the rankfile and the allocation: what mpirun will do with them.
 #include "topology/rankfile/rankfile_names.hpp"
 
+#include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
 #include "doctor/checks/name.hpp"
 #include "doctor/checks/software.hpp"
@@ -39,7 +40,9 @@ LaunchNames names_of_launch(const CheckInput& input) {
   names.resolved = read_name_table(input.driver_host.facts);
   names.mpi_major = open_mpi_major(input);
   for (const HostReport& host : input.hosts) {
-    if (const auto called = text_of(host, "name.host")) names.host_names[host.host] = *called;
+    // It goes into a script of sed: no other letters than those of a name.
+    const auto called = text_of(host, "name.host");
+    if (called && is_host_name(*called)) names.host_names[host.host] = *called;
   }
   const auto keep = input.job.environment.find(names.mpi_major >= 5 ? "PRTE_MCA_prte_keep_fqdn_hostnames"
                                                                     : "OMPI_MCA_orte_keep_fqdn_hostnames");

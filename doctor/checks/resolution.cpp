@@ -19,43 +19,73 @@ bool is_loopback(const std::string& address) {
   return parsed ? parsed->is_loopback() : address == "::1";
 }
 
-// The first address to which any host, or the driver host, resolves each name.
-using Addresses = std::map<std::string, std::string, std::less<>>;
+// What a name leads to. Trusted: to the driver host, or to most of at least three hosts.
+struct KnownAddress {
+  std::string address, source;
+  bool trusted = false;
+};
+using Addresses = std::map<std::string, KnownAddress, std::less<>>;
+
 Addresses known_addresses(const CheckInput& input) {
-  Addresses known;
-  const auto take = [&known](const HostReport& host) {
+  std::map<std::string, std::vector<ValueGroup>> groups_of;
+  const auto each_usable = [](const HostReport& host, const auto& take) {
     for (const auto& [name, row] : read_name_table(host.facts)) {
       const auto usable = std::find_if_not(row.addresses.begin(), row.addresses.end(), is_loopback);
-      if (usable != row.addresses.end()) known.emplace(name, *usable);
+      if (usable != row.addresses.end()) take(name, *usable);
     }
   };
-  take(input.driver_host);
-  for (const HostReport& host : input.hosts) take(host);
+  for (const HostReport& host : input.hosts) {
+    each_usable(host, [&](const std::string& name, const std::string& address) {
+      auto& groups = groups_of[name];
+      auto group = std::find_if(groups.begin(), groups.end(),
+                                [&](const ValueGroup& one) { return one.value == address; });
+      if (group == groups.end()) group = groups.insert(groups.end(), {address, {}});
+      group->hosts.push_back(host.host);
+    });
+  }
+  Addresses known;
+  for (auto& [name, groups] : groups_of) {
+    std::stable_sort(groups.begin(), groups.end(), [](const ValueGroup& a, const ValueGroup& b) {
+      return a.hosts.size() > b.hosts.size();
+    });
+    known[name] = {groups.front().value, some_of(groups.front().hosts), has_majority(groups)};
+  }
+  each_usable(input.driver_host, [&](const std::string& name, const std::string& address) {
+    known[name] = {address, "the driver host", true};
+  });
   return known;
 }
 
 Remedy teach_names(const CheckInput& input, const Addresses& known, const std::vector<std::string>& names) {
   Remedy remedy;
-  std::vector<std::string> unknown;
+  std::vector<std::string> unknown, doubtful, sources, notes;
   for (const std::string& name : names) {
-    const auto address = known.find(name);
-    if (address == known.end()) {
+    const auto found = known.find(name);
+    if (found == known.end()) {
       unknown.push_back(name);
-    } else if (remedy.commands.size() < 16) {
-      remedy.commands.push_back(fmt::format("printf '%s\\n' {} >> /etc/hosts",
-                                            quote_shell(fmt::format("{} {}", address->second, name))));
+      continue;
     }
+    const auto& [address, source, trusted] = found->second;
+    const std::string line = fmt::format("{} {}", address, name);
+    if (!trusted) {
+      doubtful.push_back(fmt::format("{} (reported by {} only)", line, source));
+    } else if (remedy.commands.size() < 16) {
+      remedy.commands.push_back(fmt::format("printf '%s\\n' {} >> /etc/hosts", quote_shell(line)));
+      sources.push_back(source);
+    }
+  }
+  for (const std::string& name : unknown) {
+    if (const auto near = similar_name(input, name))
+      notes.push_back(fmt::format("did you mean {}, not {}?", *near, name));
   }
   if (!unknown.empty()) {
-    remedy.note = fmt::format(
-        "no host resolves {}: if the spelling is right, add it to DNS or to /etc/hosts of "
-        "all hosts",
-        some_of(unknown));
-    for (const std::string& name : unknown) {
-      if (const auto near = similar_name(input, name))
-        remedy.note = fmt::format("did you mean {}, not {}? Else: {}", *near, name, remedy.note);
-    }
+    notes.push_back(fmt::format(
+        "no host resolves {}: if the spelling is right, add it to DNS or to /etc/hosts of all hosts",
+        some_of(unknown)));
   }
+  if (!doubtful.empty()) notes.push_back("where that is right, add to /etc/hosts: " + some_of(doubtful));
+  if (!sources.empty()) notes.push_back("resolved so by " + some_of(each_once(std::move(sources))));
+  remedy.note = join(notes, "; ");
   remedy.needs_root = !remedy.commands.empty();
   return remedy;
 }
@@ -119,7 +149,8 @@ std::set<std::string> names_of_job(const CheckInput& input) {
 std::string own_name_command(const CheckInput& input) {
   std::string target = "10.0.0.1";
   const NetworkChoice choice = choose_network(known_networks(input), input.job.interface);
-  if (choice.network) target = choice.network->ports.front().address;
+  // The network's own address: all hosts have that network, but the address of a port is one host's word.
+  if (choice.network) target = choice.network->cidr.substr(0, choice.network->cidr.find('/'));
   return fmt::format(
       "h=$(hostname); a=$(ip -4 -o route get {} | sed -n 's/.* src \\([0-9.]*\\).*/\\1/p'); "
       "test -n \"$a\" && sed -i -E \"/^127\\./{{s/[[:blank:]]+$h([[:blank:]]|\\$)/ "
@@ -188,17 +219,39 @@ std::map<std::string, std::vector<View>> collect_views(const CheckInput& input) 
   return views;
 }
 
-// How many hosts an address belongs to, so that of two views with as many hosts the true one wins.
-bool belongs_to(const CheckInput& input, const std::string& name, const std::set<std::string>& addresses) {
-  for (const HostNetworks& host : known_networks(input)) {
+// The address of `view` that `name`'s own interfaces have; "" where they have none of it.
+std::string owned_address(const std::vector<HostNetworks>& networks, const std::string& name,
+                          const View& view) {
+  for (const HostNetworks& host : networks) {
     if (host.host != name) continue;
     for (const HostInterface& interface : host.interfaces) {
       for (const std::string& text : interface.addresses) {
-        if (addresses.contains(text.substr(0, text.find('/')))) return true;
+        const std::string address = text.substr(0, text.find('/'));
+        if (view.addresses.contains(address)) return address;
       }
     }
   }
-  return false;
+  return {};
+}
+
+// The view that is right: its address is one of the machine's own, else most hosts have it.
+struct RightView {
+  const View* view = nullptr;
+  std::string address, source;
+  bool trusted = false;
+};
+
+RightView find_right_view(const std::vector<HostNetworks>& networks, const std::string& name,
+                          const std::vector<View>& views) {
+  std::vector<ValueGroup> groups;
+  for (const View& view : views) {
+    const std::string address = owned_address(networks, name, view);
+    if (!address.empty()) return {&view, address, name, true};
+    groups.push_back({});
+    for (const HostReport* host : view.hosts) groups.back().hosts.push_back(host->host);
+  }
+  return {&views.front(), *views.front().addresses.begin(), some_of(groups.front().hosts),
+          has_majority(groups)};
 }
 
 std::string rewrite_hosts_command(const std::string& name, const std::string& address) {
@@ -209,22 +262,23 @@ std::string rewrite_hosts_command(const std::string& name, const std::string& ad
       quote_shell(fmt::format("{} {}", address, name)));
 }
 
-Finding differing_name(const std::string& name, const View& view, const View& right,
-                       std::vector<std::string> hosts) {
+Finding differing_name(const std::string& name, const View& view, const RightView& right) {
+  const std::size_t others = right.view->hosts.size();
   Finding finding;
   finding.id = "NAME-04";
   finding.verdict = Verdict::fail;
-  finding.hosts = std::move(hosts);
+  for (const HostReport* host : view.hosts) finding.hosts.push_back(host->host);
   const auto text = [](const View& one) {
     return join(std::vector(one.addresses.begin(), one.addresses.end()), ", ");
   };
-  finding.observed = fmt::format("{} is {} here, {} to {} other host{}", name, text(view), text(right),
-                                 right.hosts.size(), right.hosts.size() == 1 ? "" : "s");
+  finding.observed = fmt::format("{} is {} here, {} to {} other host{}", name, text(view), text(*right.view),
+                                 others, others == 1 ? "" : "s");
   finding.expected = "one table of names on all hosts";
   finding.why = "ranks connect to another host than their peers, or to none: a hang, or a refused connection";
-  finding.remedy.commands = {rewrite_hosts_command(name, *right.addresses.begin())};
+  finding.remedy.commands = {rewrite_hosts_command(name, right.address)};
   finding.remedy.needs_root = true;
   finding.remedy.note = "if the names come from DNS there, mend that instead: getent hosts " + name;
+  if (!right.trusted) finding.remedy = as_advice(std::move(finding.remedy), right.source);
   return finding;
 }
 
@@ -255,21 +309,17 @@ std::vector<Finding> check_own_name(const CheckInput& input) {
 std::vector<Finding> check_same_tables(const CheckInput& input) {
   std::vector<Finding> findings;
   const auto views = collect_views(input);
+  const std::vector<HostNetworks> networks = known_networks(input);
   for (const auto& [name, of_name] : views) {
     if (of_name.size() < 2 || findings.size() >= 16) continue;
-    const auto right = std::find_if(of_name.begin(), of_name.end(), [&, &name = name](const View& view) {
-      return belongs_to(input, name, view.addresses);
-    });
-    const View& majority = right == of_name.end() ? of_name.front() : *right;
+    const RightView right = find_right_view(networks, name, of_name);
     for (const View& view : of_name) {
-      if (&view == &majority) continue;
+      if (&view == right.view) continue;
       const bool shares = std::any_of(view.addresses.begin(), view.addresses.end(), [&](const auto& address) {
-        return majority.addresses.contains(address);
+        return right.view->addresses.contains(address);
       });
       if (shares) continue;  // more or fewer addresses of the same host
-      std::vector<std::string> hosts;
-      for (const HostReport* host : view.hosts) hosts.push_back(host->host);
-      findings.push_back(differing_name(name, view, majority, std::move(hosts)));
+      findings.push_back(differing_name(name, view, right));
     }
   }
   if (!findings.empty()) return findings;

@@ -76,6 +76,7 @@ Paths collect_paths(const CheckInput& input) {
   Paths paths;
   for (const HostReport* host : hosts_and_driver_host(input)) {
     for (const PathRow& row : read_paths(host->facts)) {
+      if (!takes_part(input, row.peer)) continue;
       if (row.passed == 0) {
         ++paths.silent;
       } else if (row.passed < row.asked) {
@@ -124,6 +125,15 @@ Finding blame(const CheckInput& input, const Paths& paths, const BadPath& bad) {
       "hosts of the network");
 }
 
+// A command on `host` is made of numbers that it, the driver host or two others report.
+bool is_confirmed(const CheckInput& input, const Paths& paths, const BadPath& bad, const std::string& host) {
+  return bad.from == host || is_driver_host(input, bad.from) ||
+         std::any_of(paths.bad.begin(), paths.bad.end(), [&](const BadPath& other) {
+           return other.from != bad.from && other.row.peer == bad.row.peer &&
+                  other.row.asked == bad.row.asked && other.row.passed == bad.row.passed;
+         });
+}
+
 struct RateRow {
   std::string host, peer, address;
   double mbps;
@@ -138,9 +148,14 @@ std::vector<Finding> check_path_mtu(const CheckInput& input) {
   std::vector<Finding> findings;
   for (const BadPath& bad : paths.bad) {
     Finding finding = blame(input, paths, bad);
+    if (!is_confirmed(input, paths, bad, finding.hosts.front()))
+      finding.remedy = as_advice(std::move(finding.remedy), bad.from);
     const auto same = std::find_if(findings.begin(), findings.end(),
                                    [&](const Finding& known) { return known.hosts == finding.hosts; });
-    if (same == findings.end() && findings.size() < 32) findings.push_back(std::move(finding));
+    if (same == findings.end() && findings.size() < 32)
+      findings.push_back(std::move(finding));
+    else if (same != findings.end() && same->remedy.commands.empty())
+      *same = std::move(finding);
   }
   if (!findings.empty()) return findings;
   if (paths.good == 0)

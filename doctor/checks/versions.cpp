@@ -76,6 +76,8 @@ bool only_patch_differs(const HostReport& a, const HostReport& b) {
   return minor(text_of(a, "python.version").value_or("")) == minor(text_of(b, "python.version").value_or(""));
 }
 
+constexpr std::string_view package_list = "~/ddlrun_packages.txt";
+
 std::vector<Finding> check_python(const CheckInput& input) {
   if (!is_python(input.job)) return single_finding("SW-04", skip("the program is not Python"));
   const auto groups = group_by_value(input, python_of);
@@ -89,19 +91,22 @@ std::vector<Finding> check_python(const CheckInput& input) {
         const auto python = python_of(host);
         if (!python) return skip(host.facts.why_missing("python.version"));
         if (*python == groups.front().value) return pass(*python);
+        Remedy remedy{
+            {fmt::format("ssh {} {} -m pip freeze > {} && cat {}", quote_shell(common->host),
+                         quote_shell(quote_shell(input.job.program[0])), package_list, package_list),
+             fmt::format("{} -m pip install -r {}", quote_shell(input.job.program[0]), package_list)},
+            false,
+            false,
+            fmt::format("the second command installs what {} lists; better one environment on a file system "
+                        "that all hosts share",
+                        common->host)};
+        remedy.asks_each = true;
+        if (!has_majority(groups)) remedy = as_advice(std::move(remedy), common->host);
         CheckResult result = fail(
-            *python, groups.front().value + ", as on most",
+            *python, fmt::format("{}, as on {}", groups.front().value, render_hosts(groups.front().hosts)),
             "torch and NCCL of different versions do not talk to each other: the first collective hangs or "
             "is truncated",
-            {{fmt::format("ssh {} {} -m pip freeze | {} -m pip install -r /dev/stdin",
-                          quote_shell(common->host), quote_shell(quote_shell(input.job.program[0])),
-                          quote_shell(input.job.program[0]))},
-             false,
-             false,
-             fmt::format("installs what {} lists, so look at its list first; better one environment on a "
-                         "file system that "
-                         "all hosts share",
-                         common->host)});
+            std::move(remedy));
         if (only_patch_differs(host, *common)) result.verdict = Verdict::warn;
         return result;
       },

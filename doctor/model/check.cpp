@@ -161,7 +161,23 @@ std::vector<ValueGroup> group_by_value(
 bool has_majority(const std::vector<ValueGroup>& groups) {
   std::size_t hosts = 0;
   for (const ValueGroup& group : groups) hosts += group.hosts.size();
-  return hosts >= 3 && groups.front().hosts.size() * 2 > hosts;
+  return !groups.empty() && is_majority(groups.front().hosts.size(), hosts);
+}
+
+bool is_majority(std::size_t with_the_value, std::size_t hosts) {
+  return hosts >= 3 && with_the_value * 2 > hosts;
+}
+
+Remedy as_advice(Remedy remedy, std::string_view source) {
+  if (remedy.commands.empty()) return remedy;
+  std::string lines;
+  for (const std::string& command : remedy.commands) lines += (lines.empty() ? "" : "; ") + command;
+  remedy.note =
+      fmt::format("no command, as it is reported by {} only; where that is right{}: {}{}{}", source,
+                  remedy.needs_root ? ", as root" : "", lines, remedy.note.empty() ? "" : ". ", remedy.note);
+  remedy.commands.clear();
+  remedy.needs_root = false;
+  return remedy;
 }
 
 bool is_command_word(std::string_view text) {

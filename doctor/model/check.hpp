@@ -107,6 +107,10 @@ std::vector<ValueGroup> group_by_value(
 // True where `groups` show what is right without a doubt: three hosts or more answered, and more than half of
 // them have the first value. Below that, one host could decide for the others.
 bool has_majority(const std::vector<ValueGroup>& groups);
+bool is_majority(std::size_t with_the_value, std::size_t hosts);
+
+// A remedy made of facts that only `source` reports: its commands become text, which no script runs.
+Remedy as_advice(Remedy remedy, std::string_view source);
 
 // True for a fact of one host that may stand in a command for another one: letters, digits and "./_+:@%=,~-",
 // at most 300, without a leading "-". Quotes are no protection where a line is read twice, by ssh or as a

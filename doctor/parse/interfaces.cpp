@@ -184,7 +184,10 @@ std::optional<HostInterface> parse_interface(std::string_view line) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (!read_word(words[i], interface)) return std::nullopt;
   }
-  return interface;
+  // Both become words of commands and variables on other hosts.
+  const bool plain =
+      is_command_word(interface.name) && (interface.rdma.empty() || is_command_word(interface.rdma));
+  return plain ? std::optional(interface) : std::nullopt;
 }
 
 std::optional<HostNetworks> read_networks(const std::string& host, const Facts& facts) {

@@ -80,9 +80,17 @@ TEST_CASE(
   CHECK(bare.remedy.on_driver_host);
   CHECK(bare.remedy.commands[0].starts_with("apt-get install -y openmpi-bin"));
   input.job.program.clear();
-  set_mpi(input.add("h2"), "4.1.4");
+  for (const char* host : {"h2", "h3", "h4"}) set_mpi(input.add(host), "4.1.4", "/opt/mpi");
   CHECK(find_one(run_check("SSH-05", input), Verdict::fail).remedy.commands ==
-        std::vector<std::string>{into_bashrc("export PATH=/usr/bin:$PATH")});
+        std::vector<std::string>{into_bashrc("export PATH=/opt/mpi/bin:$PATH")});
+  set_mpi(input.host("h2"), "4.1.4", "/tmp/evil");  // the first, but not what most have
+  CHECK(find_one(run_check("SSH-05", input), Verdict::fail).expected == "mpirun, as on h3, h4");
+  no_mpi(input.host("h4"));
+  const Finding doubtful = find_one(run_check("SSH-05", input), Verdict::fail);
+  CHECK(doubtful.remedy.commands.empty());
+  CHECK(doubtful.remedy.note.starts_with("no command, as it is reported by h2 only"));
+  set_mpi(input.host("h2"), "4.1.4");
+  no_mpi(input.host("h3"));
   input.driver_host.facts.set("mpi.search_path", "/usr/local/bin:/usr/bin:/bin");
   const Finding finding = find_one(run_check("SSH-05", input), Verdict::fail);
   CHECK(finding.expected == "mpirun, as on h2");

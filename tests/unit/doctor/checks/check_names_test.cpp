@@ -12,6 +12,7 @@
 
 using namespace ddlrun::doctor;
 using ddlrun::tests::DoctorInput;
+using ddlrun::tests::find_one;
 using ddlrun::tests::only;
 using ddlrun::tests::run_check;
 
@@ -95,8 +96,10 @@ TEST_CASE("NAME-01: a name that leads nowhere, and the line that teaches it") {
   REQUIRE(findings.size() == 2);
   CHECK(findings[1].verdict == Verdict::fail);
   CHECK(findings[1].hosts == std::vector<std::string>{"node2"});
-  CHECK(findings[1].remedy.commands == std::vector<std::string>{"printf '%s\\n' '10.1.1.3 node3' >> /etc/hosts"});
+  CHECK(findings[1].remedy.commands ==
+        std::vector<std::string>{"printf '%s\\n' '10.1.1.3 node3' >> /etc/hosts"});
   CHECK(findings[1].remedy.needs_root);
+  CHECK(findings[1].remedy.note == "resolved so by the driver host");
   input.job.allocation = {"nowhere"};
   const auto all = run_check("NAME-01", input);
   CHECK(all.front().verdict == Verdict::fail);
@@ -114,9 +117,16 @@ TEST_CASE("NAME-01: a name that the driver host cannot resolve, though the hosts
   CHECK(findings[1].verdict == Verdict::fail);
   CHECK(findings[1].hosts == std::vector<std::string>{"node3"});
   CHECK(findings[1].remedy.on_driver_host);
-  CHECK(findings[1].remedy.commands == std::vector<std::string>{"printf '%s\\n' '10.1.1.3 node3' >> /etc/hosts"});
+  CHECK(findings[1].remedy.commands ==
+        std::vector<std::string>{"printf '%s\\n' '10.1.1.3 node3' >> /etc/hosts"});
   input.host("node1").reach.via = Via::local;  // the driver host is one of the hosts and reports it there
   CHECK(run_check("NAME-01", input).size() == 1);
+  input.host("node1").reach.via = Via::ssh;
+  for (const char* host : {"node2", "node3", "node4"}) replace_row(input.host(host), "node3", "");
+  const Finding alone = find_one(run_check("NAME-01", input), Verdict::fail);
+  CHECK(alone.remedy.commands.empty());
+  CHECK(alone.remedy.note ==
+        "where that is right, add to /etc/hosts: 10.1.1.3 node3 (reported by node1 only)");
 }
 
 TEST_CASE("NAME-02: the two famous hosts files") {
@@ -133,6 +143,16 @@ TEST_CASE("NAME-02: the two famous hosts files") {
   CHECK(finding.remedy.commands[0].find("ib2([[:blank:]])/\\1node2\\2/") != std::string::npos);
   CHECK(finding.remedy.commands[0].ends_with(" job.rf"));
   CHECK(finding.remedy.note.find("btl_tcp_if_include 10.9.1.0/24") != std::string::npos);
+}
+
+TEST_CASE("NAME-02: what a host calls itself is no part of a script of sed") {
+  DoctorInput input = four_hosts();
+  input.driver_host.facts.set("mpi.version", "5.0.7");
+  give_rankfile(input, {"ib1", "ib2"}, {"node1", "node2"});
+  input.host("node2").facts.set("name.host", "nine");
+  CHECK(only(run_check("NAME-02", input)).remedy.commands.at(0).find("\\1nine\\2/") != std::string::npos);
+  input.host("node2").facts.set("name.host", "x/e;s/y");
+  CHECK(only(run_check("NAME-02", input)).remedy.commands.at(0).find("x/e;") == std::string::npos);
 }
 
 TEST_CASE("NAME-02: a misspelt name is mended to the one that the rankfile lacks") {
@@ -169,7 +189,7 @@ TEST_CASE("NAME-03: Debian's 127.0.1.1") {
   REQUIRE(findings.size() == 2);
   CHECK(findings[1].verdict == Verdict::warn);  // Open MPI runs all the same
   CHECK(findings[1].hosts == std::vector<std::string>{"node2", "node4"});
-  CHECK(findings[1].remedy.commands[0].find("ip -4 -o route get 10.1.1.1") != std::string::npos);
+  CHECK(findings[1].remedy.commands[0].find("ip -4 -o route get 10.1.1.0 ") != std::string::npos);
   CHECK(findings[1].remedy.commands[0].find("/^[^[:blank:]]+[[:blank:]]*\\$/d}") != std::string::npos);
   CHECK(run_check("NAME-04", input).front().verdict == Verdict::pass);  // its own name is its own matter
 }
@@ -191,6 +211,17 @@ TEST_CASE("NAME-04: tables that differ; the view that owns the address is right,
   replace_row(input.host("node2"), "node3", "node3 10.1.1.33");
   finding = only(run_check("NAME-04", input));
   CHECK(finding.hosts == std::vector<std::string>{"node1", "node2"});
+  // of several addresses of the right view the machine's own is written
+  replace_row(input.host("node1"), "node3", "node3 1.1.1.1,10.1.1.3");
+  CHECK(only(run_check("NAME-04", input)).remedy.commands.at(0).find("'10.1.1.3 node3'") !=
+        std::string::npos);
+  // a name of no host of the job, and as many hosts on each side
+  input = four_hosts();
+  for (const char* host : {"node1", "node2"}) replace_row(input.host(host), "ib9", "ib9 6.6.6.6");
+  for (const char* host : {"node3", "node4"}) replace_row(input.host(host), "ib9", "ib9 10.9.1.9");
+  finding = only(run_check("NAME-04", input));
+  CHECK(finding.remedy.commands.empty());
+  CHECK(finding.remedy.note.starts_with("no command, as it is reported by node1, node2 only"));
   // more addresses of the same host, another order, IPv6 beside
   input = four_hosts();
   replace_row(input.host("node1"), "node3", "node3 10.9.1.3,10.1.1.3,fe80::3");

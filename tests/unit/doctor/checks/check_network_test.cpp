@@ -101,6 +101,12 @@ TEST_CASE("NET-01: links down, MTUs that differ, addresses that are missing") {
   finding = only(run_check("NET-01", hosts_with({{{}, ib}, {{}, ib}, {{}, small}, {{}, small}})));
   CHECK(finding.hosts == std::vector<std::string>{"node3", "node4"});  // the larger one is the usual one
   CHECK(finding.remedy.commands == std::vector<std::string>{"ip link set dev ib0 mtu 1500"});
+  finding = only(run_check("NET-01", hosts_with({{{}, ib}, {{}, small}})));
+  CHECK(finding.hosts == std::vector<std::string>{"node2"});
+  CHECK(finding.remedy.commands.empty());
+  CHECK(finding.remedy.note ==
+        "no command, as it is reported by node1 only; where that is right, as root: ip link set dev ib0 mtu "
+        "1500");
   finding = only(run_check("NET-01", hosts_with({{{}, ib}, {{}}, {{}, ib}, {{}, ib}})));
   CHECK(finding.verdict == Verdict::warn);
   CHECK(finding.hosts == std::vector<std::string>{"node2"});
@@ -171,9 +177,36 @@ TEST_CASE("NET-03: dropped, rejected, not there, led astray") {
     const Finding finding = only(run_check("NET-03", input));
     CHECK(finding.verdict == row.verdict);
     CHECK(finding.observed.find(row.says) != std::string::npos);
-    if (row.verdict == Verdict::fail) CHECK(finding.hosts == std::vector<std::string>{"node2"});
+    if (row.verdict != Verdict::fail) continue;
+    CHECK(finding.hosts == std::vector<std::string>{"node2"});
+    CHECK(finding.remedy.commands.empty());
+    CHECK(finding.remedy.note.find("no command, as it is reported by node1 only") == 0);
   }
   CHECK(only(run_check("NET-03", hosts_with({{{}}, {{}}}))).observed == "asked at --full only");
+}
+
+TEST_CASE("NET-03: a firewall is opened for the host's own network, on the word of two or the driver host") {
+  const auto blocked = [](int from, const std::string& peer, const std::string& address) {
+    DoctorInput input = hosts_with({{{}}, {{}}, {{}}});
+    for (int i = 1; i <= from; ++i) {
+      HostReport& host = i == 3 ? input.driver_host : input.host("node" + std::to_string(i));
+      host.facts.set_list("pair.answers", {peer + " " + address + " 4000 timed-out"});
+    }
+    input.host("node1").facts.set("pair.listening", "4000");
+    return input;
+  };
+  DoctorInput input = blocked(2, "node3", "10.1.1.3");
+  CHECK(only(run_check("NET-03", input)).remedy.commands.at(0).find("ip saddr '{ 10.1.1.0/24 }'") !=
+        std::string::npos);
+  input.host("node2").facts.set_list("pair.answers", {});
+  CHECK(only(run_check("NET-03", input)).remedy.commands.empty());
+  input.host("node1").reach.via = Via::local;
+  CHECK_FALSE(only(run_check("NET-03", input)).remedy.commands.empty());
+  // an address of no network of that host, and a host that is none of the job's
+  input = blocked(2, "node3", "$(reboot)");
+  input.host("node3").facts.set_list("net.interfaces", {"eth0 up mtu=1500 addr=10.2.2.3/24"});
+  CHECK(only(run_check("NET-03", input)).remedy.commands.empty());
+  CHECK(run_check("NET-03", blocked(2, "files.example.org", "10.1.1.3")).empty());
 }
 
 TEST_CASE("NET-03: the driver host under another name answers for itself") {
@@ -200,7 +233,14 @@ TEST_CASE("NET-02: what the path carries") {
   input.host("node1").facts.set_list("pair.paths", {"node2 10.1.1.2 1500 1400"});
   Finding finding = only(run_check("NET-02", input));
   CHECK(finding.hosts == std::vector<std::string>{"node2"});  // something in between: node2 has no good path
-  CHECK(finding.remedy.commands[0] == "ip link set dev eth0 mtu 1400");
+  CHECK(finding.remedy.note.find("ip link set dev eth0 mtu 1400") != std::string::npos);
+  CHECK(finding.remedy.commands.empty());  // node1 alone reports it
+  input.host("node2").facts.set_list("pair.paths", {"node1 10.1.1.1 1500 1400"});
+  input.host("node1").facts.set_list("pair.paths", {"other 10.1.1.7 1500 1400", "node2 10.1.1.2 1500 1500"});
+  finding = only(run_check("NET-02", input));
+  CHECK(finding.hosts == std::vector<std::string>{"node2"});  // its own report; "other" is none of the job's
+  CHECK(finding.remedy.commands.at(0) == "ip link set dev eth0 mtu 1400");
+  input.host("node2").facts.set_list("pair.paths", {});
   input.host("node1").facts.set_list("pair.paths", {"node2 10.1.1.2 1500 0"});
   CHECK(only(run_check("NET-02", input)).verdict == Verdict::skip);
   Port small;
@@ -209,7 +249,9 @@ TEST_CASE("NET-02: what the path carries") {
   input.host("node1").facts.set_list("pair.paths", {"node2 10.1.1.2 1500 1400"});
   finding = only(run_check("NET-02", input));
   CHECK(finding.hosts == std::vector<std::string>{"node2"});
-  CHECK(finding.remedy.commands[0] == "ip link set dev eth0 mtu 1500");
+  CHECK(finding.remedy.commands.empty());
+  input.host("node1").reach.via = Via::local;
+  CHECK(only(run_check("NET-02", input)).remedy.commands.at(0) == "ip link set dev eth0 mtu 1500");
 }
 
 TEST_CASE("NET-02: of a ring the host that no packet reaches is named, whichever end saw it") {

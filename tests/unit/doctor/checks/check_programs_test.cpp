@@ -83,6 +83,8 @@ TEST_CASE("SW-01: the script of an interpreter") {
   CHECK(find_one(findings, Verdict::fail).hosts == std::vector<std::string>{"h3"});
   CHECK(find_one(findings, Verdict::fail).remedy.commands[0] ==
         "mkdir -p /job && scp -p h1:/job/train.py /job/train.py");
+  input.host("h2").facts.set_unknown("program.file.0.size", "no file");  // h1 against h3
+  for (const Finding& finding : run_check("SW-01", input)) CHECK(finding.remedy.commands.empty());
   for (const char* host : {"h1", "h2", "h3"})
     input.host(host).facts.set_unknown("program.file.0.size", "no file");
   CHECK(run_check("SW-01", input).size() == 1);  // on no host: perhaps no file at all
@@ -135,9 +137,17 @@ TEST_CASE("SW-04: Python and torch") {
   CHECK(find_one(run_check("SW-04", input), Verdict::pass).observed ==
         "Python 3.11.2, torch 2.3.0+cu121, NCCL 2.20.5");
   input.host("h2").facts.set("python.version", "3.11.4");
-  CHECK(find_one(run_check("SW-04", input), Verdict::warn).hosts == std::vector<std::string>{"h2"});
+  const Finding other = find_one(run_check("SW-04", input), Verdict::warn);
+  CHECK(other.hosts == std::vector<std::string>{"h2"});
+  CHECK(other.expected == "Python 3.11.2, torch 2.3.0+cu121, NCCL 2.20.5, as on h1, h3");
+  CHECK(other.remedy.asks_each);  // a person reads h1's list before it is installed
+  CHECK(other.remedy.commands ==
+        std::vector<std::string>{"ssh h1 /opt/env/bin/python3.11 -m pip freeze > "
+                                 "~/ddlrun_packages.txt && cat ~/ddlrun_packages.txt",
+                                 "/opt/env/bin/python3.11 -m pip install -r ~/ddlrun_packages.txt"});
   input.host("h3").facts.set("python.nccl", "2.18.1");
   CHECK(find_one(run_check("SW-04", input), Verdict::fail).hosts == std::vector<std::string>{"h3"});
+  for (const Finding& finding : run_check("SW-04", input)) CHECK(finding.remedy.commands.empty());
 }
 
 TEST_CASE("SW-05: modules") {
