@@ -35,15 +35,19 @@ std::string unit_lines(const std::string& unit, std::string_view name, const std
 
 // At once, for all that the daemon starts from now on. Where even root may not raise a hard limit (some
 // containers), the soft one goes up to it.
-std::string daemon_line(const Facts& facts, std::string_view name, const std::string& wanted) {
+void add_daemon_line(Remedy& remedy, const Facts& facts, std::string_view name, const std::string& wanted) {
   const std::string pid_file(facts.text("limit.daemon.pid_file").value_or(""));
-  const std::string pid = pid_file.empty() ? std::string(facts.text("limit.daemon.pid").value_or(""))
-                                           : fmt::format("\"$(cat {})\"", quote_shell(pid_file));
+  const auto number = facts.number("limit.daemon.pid");
+  if (pid_file.empty() && !number) return;
+  const std::string pid =
+      pid_file.empty() ? std::to_string(*number) : fmt::format("\"$(cat {})\"", quote_shell(pid_file));
   std::string line = fmt::format("prlimit --{}={}:{} --pid {}", name, wanted, wanted, pid);
   const auto soft = facts.text(fmt::format("limit.daemon.{}.soft", name));
   const auto hard = facts.text(fmt::format("limit.daemon.{}.hard", name));
-  if (soft && hard && *soft != *hard) line += fmt::format(" || prlimit --{}={}: --pid {}", name, *hard, pid);
-  return line;
+  const bool is_limit = hard && (*hard == "unlimited" || parse_unsigned(*hard));
+  if (soft && is_limit && *soft != *hard)
+    line += fmt::format(" || prlimit --{}={}: --pid {}", name, *hard, pid);
+  remedy.commands.push_back(std::move(line));
 }
 
 // Does the limit come from the daemon? Yes where both have the same one.
@@ -68,7 +72,7 @@ Remedy scheduler_remedy(const Facts& facts, std::string_view name, const std::st
         "PropagateResourceLimitsExcept={} in slurm.conf. Restarting slurmd leaves running jobs alone.",
         upper);
   } else {
-    remedy.commands.push_back(daemon_line(facts, name, wanted));
+    add_daemon_line(remedy, facts, name, wanted);
     remedy.note = "the unit's own value counts when pbs_mom is next started";
   }
   return remedy;
@@ -86,7 +90,7 @@ Remedy plan_limit_remedy(const HostReport& host, std::string_view name, const st
   if (daemon == "sshd") {
     if (const auto unit = facts.text("limit.daemon.unit"))
       remedy.commands.push_back(unit_lines(std::string(*unit), name, wanted));
-    if (is_inherited(facts, name)) remedy.commands.push_back(daemon_line(facts, name, wanted));
+    if (is_inherited(facts, name)) add_daemon_line(remedy, facts, name, wanted);
     remedy.note =
         "for logins from now on; sshd reads limits.d only with UsePAM yes, prlimit lasts until sshd restarts";
   } else {

@@ -41,11 +41,15 @@ constexpr std::string_view end_of_commands = "END_OF_REMEDY";
 // One line of a comment, whatever was in the text.
 std::string comment(std::string_view text) { return "# " + printable(text, 300) + "\n"; }
 
-// A command that could end its own here-document is not written at all.
-bool is_safe(const Remedy& remedy) {
-  return std::none_of(remedy.commands.begin(), remedy.commands.end(), [](const std::string& command) {
-    return command.find(end_of_commands) != std::string::npos || command.find('\0') != std::string::npos;
-  });
+// A command that could end its own here-document is not written at all, nor one that nobody would see whole.
+std::string_view why_left_out(const Remedy& remedy) {
+  for (const std::string& command : remedy.commands) {
+    if (command.find(end_of_commands) != std::string::npos || command.find('\0') != std::string::npos)
+      return "The command holds what ends commands here: see doctor --json.";
+    if (command.size() > longest_command)
+      return "The command is too long to be shown here: see doctor --json.";
+  }
+  return remedy.commands.empty() ? "There is no command for this one." : "";
 }
 
 // Asks once for the commands, and shows each of them.
@@ -53,7 +57,7 @@ std::string render_request(const Finding& finding, const std::string& request,
                            const std::vector<std::string>& commands) {
   const Remedy& remedy = finding.remedy;
   std::string shown = request;
-  for (const std::string& command : commands) shown += "\n    " + printable(command, 4000);
+  for (const std::string& command : commands) shown += "\n    " + printable(command, longest_command);
   std::string text = fmt::format("if ask {}; then\n", quote_shell(shown));
   const std::string shell = remedy.needs_root ? "sudo sh -s" : "sh -s";
   if (remedy.on_driver_host || finding.hosts.empty()) {
@@ -74,7 +78,7 @@ std::string render_step(const Finding& finding, std::string_view title) {
   text += comment(fmt::format("is {}; wanted {}", finding.observed, finding.expected));
   text += comment(finding.why);
   if (!remedy.note.empty()) text += comment("note: " + remedy.note);
-  if (remedy.commands.empty() || !is_safe(remedy)) return text + "# There is no command for this one.\n";
+  if (const auto why = why_left_out(remedy); !why.empty()) return text + fmt::format("# {}\n", why);
   const bool is_here = remedy.on_driver_host || finding.hosts.empty();
   const std::string request = printable(
       fmt::format("{} {} ({})", finding.id, title, is_here ? "here" : fold_host_list(finding.hosts)), 400);

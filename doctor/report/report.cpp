@@ -52,18 +52,23 @@ std::string render_where(const Finding& finding, std::size_t all) {
   return all > 1 ? fmt::format("{} ({} of {})", folded, finding.hosts.size(), all) : folded;
 }
 
-void add_line(std::string& text, std::string_view key, const std::string& value) {
-  if (!value.empty()) text += fmt::format("  {:<5} {}\n", key, printable(value, max_value));
+void add_line(std::string& text, std::string_view key, const std::string& value,
+              std::size_t limit = max_value) {
+  if (!value.empty()) text += fmt::format("  {:<5} {}\n", key, printable(value, limit));
+}
+
+std::string render_command(const std::string& command) {
+  if (command.size() <= longest_command) return printable(command, longest_command);
+  return fmt::format("# a command of {} bytes, too long to be shown: see --json", command.size());
 }
 
 void add_remedy(std::string& text, const Remedy& remedy) {
   std::string_view place = remedy.on_driver_host ? "here" : "there";
   if (!remedy.commands.empty()) {
     text += fmt::format("  try   {}{}:\n", place, remedy.needs_root ? ", as root" : "");
-    for (const std::string& command : remedy.commands)
-      text += "          " + printable(command, max_value) + "\n";
+    for (const std::string& command : remedy.commands) text += "          " + render_command(command) + "\n";
   }
-  add_line(text, remedy.commands.empty() ? "try" : "note", remedy.note);
+  add_line(text, remedy.commands.empty() ? "try" : "note", remedy.note, longest_command);
 }
 
 std::string render_finding(const Finding& finding, std::span<const Check> checks, std::size_t hosts,

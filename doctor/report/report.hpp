@@ -4,6 +4,7 @@
 
 #include "doctor/checks/examination.hpp"
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@ struct Examination {
   std::vector<Finding> findings;
   double seconds = 0;
 };
+
+// Commands are shown whole or not at all: what was cut is another command.
+constexpr std::size_t longest_command = 4000;
 
 struct ReportStyle {
   bool colour = false;

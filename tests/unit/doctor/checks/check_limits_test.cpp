@@ -159,6 +159,16 @@ TEST_CASE("the remedy for a limit fits the path by which it came") {
               "prlimit --memlock=unlimited:unlimited --pid \"$(cat /run/sshd.pid)\" || "
               "prlimit --memlock=8388608: --pid \"$(cat /run/sshd.pid)\""});
   }
+  SUBCASE("a limit and a process that are no numbers are in no command") {
+    facts.insert({{"limit.daemon", "sshd"},
+                  {"limit.daemon.pid", "812"},
+                  {"limit.daemon.memlock.soft", "65536"},
+                  {"limit.daemon.memlock.hard", "8388608;>P1"}});
+    CHECK(has_command(evaluate_one("LIM-01", facts), "prlimit --memlock=unlimited:unlimited --pid 812"));
+    CHECK_FALSE(has_command(evaluate_one("LIM-01", facts), ">P1"));
+    facts["limit.daemon.pid"] = "812;>P2";
+    CHECK_FALSE(has_command(evaluate_one("LIM-01", facts), "prlimit"));
+  }
   SUBCASE("sshd without bound: something on the way lowers it") {
     facts.insert(
         {{"limit.daemon", "sshd"}, {"limit.daemon.pid", "812"}, {"limit.daemon.memlock.soft", "unlimited"}});

@@ -98,4 +98,19 @@ TEST_CASE("the fix script: bash reads it, and a step hands over exactly its comm
   CHECK(refused.out.find("on h2") == std::string::npos);
 }
 
+TEST_CASE("a command is shown whole or not at all") {
+  Examination examination = one_of_each();
+  std::string& command = examination.findings.back().remedy.commands.front();
+  command = "echo " + std::string(longest_command - 6, 'x') + ";";
+  CHECK(render_report(examination, checks, {}).find(command) != std::string::npos);
+  const std::string script = render_fix_script(examination, checks);
+  const auto asked = script.find(command);
+  CHECK(script.find(command, asked + 1) != std::string::npos);  // shown, then run
+  command += " rm -r x";
+  CHECK(render_report(examination, checks, {}).find("xxx") == std::string::npos);
+  const std::string without = render_fix_script(examination, checks);
+  CHECK(without.find("xxx") == std::string::npos);
+  CHECK(without.find("# The command is too long to be shown here: see doctor --json.") != std::string::npos);
+}
+
 TEST_SUITE_END();
