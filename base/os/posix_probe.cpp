@@ -74,8 +74,8 @@ Attempt try_once(const NetworkProbe& probe, const ProbePeer& peer, const std::st
   const auto line = greet(probe, connected.socket.get(), word, deadline);
   attempt.answer.kind = Kind::another_host;
   attempt.answer.detail = "another program";
-  if (!line || !line->starts_with(probe_greeting)) return attempt;
-  const auto words = split(std::string_view(*line).substr(probe_greeting.size()), ' ');
+  if (!line || !line->starts_with(probe_answer)) return attempt;
+  const auto words = split(std::string_view(*line).substr(probe_answer.size()), ' ');
   attempt.answer.detail = words[0] == probe.own_id ? "this host itself" : printable(words[0], 80);
   if (words[0] != peer.id) return attempt;
   attempt.answer.kind = Kind::connected;
@@ -109,15 +109,15 @@ Attempt try_on(const NetworkProbe& probe, const ProbePeer& peer, const std::stri
   }
 }
 
-bool passes(const sockaddr_in& target, int bytes, std::string_view greeting) {
+bool passes(const sockaddr_in& target, int bytes, const NetworkProbe& probe) {
   Socket socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int never = IP_PMTUDISC_PROBE;  // do not fragment, and heed no cached path MTU
   if (!socket || ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&target), sizeof(target)) != 0)
     return false;
   ::setsockopt(socket.get(), IPPROTO_IP, IP_MTU_DISCOVER, &never, sizeof(never));
-  std::string text(greeting);
+  std::string text = mtu_greeting(probe);
   text.resize(static_cast<std::size_t>(bytes - headers), ' ');
-  const std::string reply = fmt::format("{}{}", greeting, text.size());
+  const std::string reply = mtu_answer(probe, text.size());
   for (int attempt = 0; attempt < 3; ++attempt) {
     if (::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL) < 0) return false;
     if (!wait_ready(socket.get(), POLLIN, Steady::now() + 250ms)) continue;
@@ -130,14 +130,14 @@ bool passes(const sockaddr_in& target, int bytes, std::string_view greeting) {
 
 // The interface's own size, else the largest usual one below it.
 PathMtu measure_path(const std::string& peer, const std::string& address, std::uint16_t port, int mtu,
-                     std::string_view greeting) {
+                     const NetworkProbe& probe) {
   static constexpr std::array<int, 9> usual{9000, 4092, 2044, 1500, 1480, 1450, 1400, 1280, 576};
   PathMtu path{peer, address, mtu, 0};
   const auto target = socket_address(address, port);
   if (!target || mtu < 576 || mtu > 65535) return path;
-  if (passes(*target, mtu, greeting)) path.passed = mtu;
+  if (passes(*target, mtu, probe)) path.passed = mtu;
   for (const int size : usual) {
-    if (path.passed == 0 && size < mtu && passes(*target, size, greeting)) path.passed = size;
+    if (path.passed == 0 && size < mtu && passes(*target, size, probe)) path.passed = size;
   }
   return path;
 }
@@ -229,8 +229,7 @@ class PeerProbe {
     for (const OwnNetwork& own : probe_.networks) {
       const std::string there = address + own.address.substr(own.address.find('/'));
       if (!same_network(own.address, there)) continue;
-      result_.paths.push_back(
-          measure_path(peer_.id, address, probe_.ports.front(), own.mtu, mtu_greeting(probe_)));
+      result_.paths.push_back(measure_path(peer_.id, address, probe_.ports.front(), own.mtu, probe_));
       return;
     }
   }

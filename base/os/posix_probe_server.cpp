@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using Steady = std::chrono::steady_clock;
 
-constexpr std::size_t most_connections = 512;
+constexpr std::size_t most_connections = 512;  // at a time
 
 // Sends the streaming peer the received bytes: the count of the peer ends at its buffers.
 void swallow(int descriptor, Deadline end) {
@@ -36,6 +36,10 @@ void swallow(int descriptor, Deadline end) {
 
 std::string mtu_greeting(const NetworkProbe& probe) { return fmt::format("ddlrun-mtu {} ", probe.key); }
 
+std::string mtu_answer(const NetworkProbe& probe, std::size_t bytes) {
+  return fmt::format("ddlrun-mtu-answer {} {}", probe.key, bytes);
+}
+
 Deadline earlier_of(Deadline deadline, std::chrono::milliseconds span) {
   return std::min(deadline, Steady::now() + span);
 }
@@ -53,7 +57,7 @@ ProbeServer::ProbeServer(const NetworkProbe& probe, Deadline deadline) : probe_(
 ProbeServer::~ProbeServer() {
   stop_ = true;
   thread_.join();
-  for (std::thread& each : talks_) each.join();
+  for (Talk& each : talks_) each.thread.join();
 }
 
 bool ProbeServer::all_said_bye() {
@@ -83,8 +87,20 @@ void ProbeServer::take(int listener) {
   const int descriptor = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (descriptor < 0) return;
   Socket socket(descriptor);
+  join_ended();
   if (talks_.size() >= most_connections) return;
-  talks_.emplace_back([this, own = std::move(socket)] { talk(own.get()); });
+  Talk& added = talks_.emplace_back();
+  added.thread = std::thread([this, &added, own = std::move(socket)] {
+    talk(own.get());
+    added.ended = true;
+  });
+}
+
+void ProbeServer::join_ended() {
+  talks_.remove_if([](Talk& each) {
+    if (each.ended) each.thread.join();
+    return each.ended.load();
+  });
 }
 
 void ProbeServer::talk(int descriptor) {
@@ -94,7 +110,7 @@ void ProbeServer::talk(int descriptor) {
   if (!line || !line->starts_with(hello)) return;
   std::vector<std::string> networks;
   for (const OwnNetwork& network : probe_.networks) networks.push_back(network.address);
-  const std::string answer = fmt::format("{}{} {}\n", probe_greeting, probe_.own_id, join(networks, ","));
+  const std::string answer = fmt::format("{}{} {}\n", probe_answer, probe_.own_id, join(networks, ","));
   if (!send_text(descriptor, answer, end)) return;
   const std::string text = line->substr(hello.size());
   const auto blank = text.rfind(' ');
@@ -114,7 +130,7 @@ void ProbeServer::echo() {
                                reinterpret_cast<sockaddr*>(&from), &size);
   const std::string greeting = mtu_greeting(probe_);
   if (n <= 0 || !std::string_view(buffer.data(), static_cast<std::size_t>(n)).starts_with(greeting)) return;
-  const std::string reply = fmt::format("{}{}", greeting, n);
+  const std::string reply = mtu_answer(probe_, static_cast<std::size_t>(n));
   ::sendto(datagrams_.get(), reply.data(), reply.size(), MSG_NOSIGNAL, reinterpret_cast<sockaddr*>(&from),
            size);
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The half of a network probe that answers who sends the probe's key: to "ddlrun-probe KEY ID WORD" with
-// "ddlrun-probe ID NETWORKS"; it counts a stream, and reports the size of datagrams. Runs in threads until it
-// is destroyed.
+// "ddlrun-answer ID NETWORKS"; it counts a stream, and reports the size of datagrams. Runs in threads until
+// it is destroyed.
 #pragma once
 
 #include "base/os/posix_sockets.hpp"
 
 #include <atomic>
+#include <list>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -15,9 +16,11 @@
 
 namespace ddlrun {
 
-constexpr std::string_view probe_greeting = "ddlrun-probe ";
+// Answers begin otherwise: who sends back what arrives answers nothing, and no server answers an answer.
+constexpr std::string_view probe_greeting = "ddlrun-probe ", probe_answer = "ddlrun-answer ";
 
-std::string mtu_greeting(const NetworkProbe& probe);  // begins each datagram, and its answer
+std::string mtu_greeting(const NetworkProbe& probe);                   // begins each datagram
+std::string mtu_answer(const NetworkProbe& probe, std::size_t bytes);  // to one of so many bytes
 
 // The earlier of a deadline and a span from now.
 Deadline earlier_of(Deadline deadline, std::chrono::milliseconds span);
@@ -35,6 +38,7 @@ class ProbeServer {
  private:
   void serve();
   void take(int listener);
+  void join_ended();
   void talk(int descriptor);
   void echo();
 
@@ -46,7 +50,11 @@ class ProbeServer {
   std::atomic<bool> stop_ = false;
   std::mutex mutex_;
   std::set<std::string> gone_;
-  std::vector<std::thread> talks_;
+  struct Talk {
+    std::atomic<bool> ended = false;
+    std::thread thread;
+  };
+  std::list<Talk> talks_;  // of thread_ alone
   std::thread thread_;
 };
 

@@ -103,7 +103,7 @@ TEST_CASE("a port that refuses, of a neighbour that is there and of one that has
     wait_ready(listener.get(), POLLIN, end);
     const Socket guest(::accept(listener.get(), nullptr, nullptr));
     listener = Socket();
-    send_text(guest.get(), "ddlrun-probe other 127.0.0.1/8\n", end);
+    send_text(guest.get(), "ddlrun-answer other 127.0.0.1/8\n", end);
   });
   result = PosixNetworkAccess().probe(probe);
   other.join();
@@ -122,7 +122,7 @@ TEST_CASE("a probe answers only who has its key") {
     send_text(client.socket.get(), text, soon());
     return receive_line(client.socket.get(), 4096, soon()).value_or("");
   };
-  CHECK(answer_to("ddlrun-probe " + probe.key + " other probe\n") == "ddlrun-probe me 127.0.0.1/8");
+  CHECK(answer_to("ddlrun-probe " + probe.key + " other probe\n") == "ddlrun-answer me 127.0.0.1/8");
   CHECK(answer_to("") == "");
   CHECK(answer_to("other probe\n") == "");
   CHECK(answer_to("ddlrun-probe 0 other probe\n") == "");
@@ -131,11 +131,46 @@ TEST_CASE("a probe answers only who has its key") {
   REQUIRE(::connect(datagrams.get(), reinterpret_cast<const sockaddr*>(&*target), sizeof(*target)) == 0);
   for (const auto& [text, is_answered] : {std::pair<std::string, bool>{"ddlrun-mtu ", false},
                                           {"ddlrun-mtu 0 ", false},
+                                          {mtu_answer(probe, 1472), false},
                                           {mtu_greeting(probe), true}}) {
     CAPTURE(text);
     ::send(datagrams.get(), text.data(), text.size(), 0);
     CHECK(wait_ready(datagrams.get(), POLLIN, soon()) == is_answered);
   }
+}
+
+TEST_CASE("more strangers than a probe has room for, one after the other, keep no peer out") {
+  const auto soon = [] { return std::chrono::steady_clock::now() + std::chrono::seconds(5); };
+  const NetworkProbe probe = self_probe();
+  const ProbeServer server(probe, soon());
+  const auto target = socket_address("127.0.0.1", probe.ports[0]);
+  for (int i = 0; i < 600; ++i) {
+    const Connected stranger = connect_socket(*target, soon());
+    REQUIRE(stranger.error == 0);
+    send_text(stranger.socket.get(), "GET / HTTP/1.1\n", soon());
+    CHECK(!receive_line(stranger.socket.get(), 100, soon()));  // the server closes
+  }
+  const Connected peer = connect_socket(*target, soon());
+  send_text(peer.socket.get(), "ddlrun-probe " + probe.key + " other probe\n", soon());
+  CHECK(receive_line(peer.socket.get(), 100, soon()) == "ddlrun-answer me 127.0.0.1/8");
+}
+
+TEST_CASE("a port that sends everything back is no peer, and no path is measured by it") {
+  NetworkProbe probe = self_probe();
+  probe.limit = std::chrono::milliseconds(1000);
+  auto [listener, problem] = bind_socket(SOCK_STREAM, probe.ports[0]);
+  REQUIRE(problem.empty());
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  std::thread mirror([&listener = listener, end] {
+    wait_ready(listener.get(), POLLIN, end);
+    const Socket guest(::accept(listener.get(), nullptr, nullptr));
+    send_text(guest.get(), receive_line(guest.get(), 4096, end).value_or("") + "\n", end);
+  });
+  const ProbeResult result = PosixNetworkAccess().probe(probe);
+  mirror.join();
+  REQUIRE(result.answers.size() == 1);
+  CHECK(result.answers[0].kind == Kind::another_host);
+  CHECK(result.answers[0].detail == "another program");
 }
 
 TEST_CASE("addresses that are none, and limits of lines") {
