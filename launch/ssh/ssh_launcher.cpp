@@ -154,7 +154,21 @@ void SshLauncher::take_messages(HostConnection& connection, std::string_view byt
   }
 }
 
+// A host sends output and ends of its own ranks only, and takes input only where rank 0 runs: else it would
+// decide for another host.
+void SshLauncher::check_sender(const HostConnection& connection, const SshMessage& message) const {
+  const bool is_of_rank = message.word == SshMessageType::out || message.word == SshMessageType::err ||
+                          message.word == SshMessageType::ended;
+  const bool takes_input = message.word == SshMessageType::ack;
+  const std::uint32_t rank = takes_input ? 0 : message.number;
+  if ((!is_of_rank && !takes_input) || std::ranges::count(host_of(connection).ranks, rank) > 0) return;
+  const std::string& host = host_of(connection).name;
+  throw Error(ErrorKind::unreachable, {fmt::format("{} sent a message of rank {}", host, rank),
+                                       "that rank runs elsewhere", "ddlrun doctor " + host});
+}
+
 void SshLauncher::take(HostConnection& connection, SshMessage&& message) {
+  check_sender(connection, message);
   switch (message.word) {
     case SshMessageType::prepared:
       if (connection.state != HostConnection::starting) return;
@@ -171,8 +185,6 @@ void SshLauncher::take(HostConnection& connection, SshMessage&& message) {
     case SshMessageType::err:
       return forward_stderr(message);
     case SshMessageType::ended:
-      // A host reports its own ranks only.
-      if (!std::ranges::count(host_of(connection).ranks, message.number)) return;
       report_bad_end(message);
       return apply(job_.rank_ended(message.number, message.value));
     case SshMessageType::ack:

@@ -54,6 +54,7 @@ class SshLauncher {
   void take_bytes(HostConnection& connection, std::string_view bytes);
   void take_messages(HostConnection& connection, std::string_view bytes);
   void shook_hands(HostConnection& connection);
+  void check_sender(const HostConnection& connection, const SshMessage& message) const;
   void take(HostConnection& connection, SshMessage&& message);
   void daemon_exited(HostConnection& connection, const ProcessResult& end);
   bool retry_connection(HostConnection& connection, const ProcessResult& end);

@@ -61,6 +61,23 @@ TEST_CASE("a host that is lost, or whose bytes are no message, ends the job as u
   }
 }
 
+TEST_CASE("a host that answers for a rank of another host is cut off") {
+  for (const SshMessageType word :
+       {SshMessageType::out, SshMessageType::err, SshMessageType::ended, SshMessageType::ack}) {
+    CAPTURE(static_cast<int>(word));
+    FakeSshJob job;
+    job.on_message = [&](std::size_t child, const SshMessage& message) {
+      if (message.word == SshMessageType::stop && child == 0) job.end_ranks(0, 256 + SIGTERM);
+    };
+    job.pool.on_signal = [&](std::size_t child, int signal) { job.pool.end_by(child, signal); };
+    job.reply(1, {word, 0, 0, "not mine\n"}, seconds(2));  // rank 0 is on h1
+    CHECK(job.run() == exit_code(ErrorKind::unreachable));
+    CHECK(job.pool.children[1].signals == std::vector<int>{SIGKILL});
+    CHECK(job.says("host h2 was lost with 2 ranks: h2 sent a message of rank 0: that rank runs elsewhere"));
+    CHECK_FALSE(job.says("not mine"));
+  }
+}
+
 TEST_CASE(
     "signals: USR1 passes; TERM passes and leaves the grace; the same again within 1 s is one; later is "
     "urgent") {
