@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/text/error.hpp"
+#include "base/text/utf8.hpp"
 #include "topology/cuda_report.hpp"
 
 #include <nlohmann/json.hpp>
@@ -56,7 +57,7 @@ std::string render_cuda_json(const CudaReport& report) {
                          {"nccl_version", report.nccl_version},
                          {"devices", devices},
                          {"links", links}};
-  return document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return escape_json(document.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 CudaReport parse_cuda_json(std::string_view text, const std::string& where) {

@@ -3,6 +3,7 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "base/text/utf8.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -71,7 +72,9 @@ Json to_json(const Nic& nic) {
 }
 
 // Bytes that are no UTF-8 become U+FFFD: the document stays valid whatever a name holds.
-std::string write(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string write(const Json& value) {
+  return escape_json(value.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
 
 template <typename Item>
 std::string write_lines(const std::vector<Item>& items) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "topology/plan_json.hpp"
 
+#include "base/text/utf8.hpp"
+
 #include <nlohmann/json.hpp>
 
 namespace ddlrun::topology {
@@ -60,7 +62,7 @@ std::string render_plan_json(const Plan& plan) {
   document["machine_of_host"] = plan.machine_of_host;
   Json& ranks = document["ranks"] = Json::array();
   for (const Placement& place : plan.by_rank()) ranks.push_back(rank_entry(plan, place));
-  return document.dump(1) + "\n";
+  return escape_json(document.dump(1)) + "\n";
 }
 
 }  // namespace ddlrun::topology

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "base/text/utf8.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace ddlrun {
 
 namespace {
@@ -43,6 +47,27 @@ std::size_t printable_length(std::string_view text) {
     if (turns) return 0;
   }
   return length;
+}
+
+std::string escape_json(std::string document) {
+  const auto may_need_it = [](char c) { return static_cast<unsigned char>(c) >= 0x7f; };
+  if (std::none_of(document.begin(), document.end(), may_need_it)) return document;
+  std::string safe;
+  for (std::string_view rest = document; !rest.empty();) {
+    const std::size_t length = std::max<std::size_t>(1, utf8_length(rest));
+    const auto at = [&](std::size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(rest[i])); };
+    // Ends of lines stand between the values; in strings the writer of the document has escaped them.
+    if (printable_length(rest) > 0 || at(0) < 0x20 || utf8_length(rest) == 0)
+      safe += rest.substr(0, length);
+    else if (length == 1)
+      safe += fmt::format("\\u{:04x}", at(0));
+    else if (length == 2)
+      safe += fmt::format("\\u{:04x}", (at(0) & 0x1f) << 6 | (at(1) & 0x3f));
+    else
+      safe += fmt::format("\\u{:04x}", (at(0) & 0x0f) << 12 | (at(1) & 0x3f) << 6 | (at(2) & 0x3f));
+    rest.remove_prefix(length);
+  }
+  return safe;
 }
 
 bool is_utf8(std::string_view text) {

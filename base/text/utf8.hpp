@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace ddlrun {
@@ -16,5 +17,8 @@ std::size_t utf8_length(std::string_view text);
 std::size_t printable_length(std::string_view text);
 
 bool is_utf8(std::string_view text);
+
+// A JSON document with each such character as \uXXXX: a terminal shows it, and it parses to the same.
+std::string escape_json(std::string document);
 
 }  // namespace ddlrun

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "base/text/utf8.hpp"
 #include "bench/scaling/scaling.hpp"
 
 #include <fmt/format.h>
@@ -96,7 +97,7 @@ std::string render_scaling_json(const Scaling& scaling) {
                             {"input_ms", optional_number(row.input_ms)},
                             {"other_ms", optional_number(row.other_ms)}});
   }
-  return json.dump(-1, ' ', false, ScalingJson::error_handler_t::replace) + "\n";
+  return escape_json(json.dump(-1, ' ', false, ScalingJson::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace ddlrun::bench_report

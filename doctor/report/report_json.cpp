@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/text/utf8.hpp"
 #include "doctor/report/report.hpp"
 
 #include <nlohmann/json.hpp>
@@ -47,7 +48,7 @@ std::string render_report_json(const Examination& examination, std::span<const C
                                 {"skip", summary[Verdict::skip]},
                                 {"error", summary[Verdict::error]}}},
                               {"findings", std::move(findings)}};
-  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return escape_json(document.dump(2, ' ', false, ordered_json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace ddlrun::doctor

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/text/utf8.hpp"
 #include "launch/history/history.hpp"
 
 #include <nlohmann/json.hpp>
@@ -37,7 +38,7 @@ std::string render_history_json(const std::vector<HistoryRow>& rows) {
          {"problem", text_or_nothing(row.problem)}});
   }
   const HistoryJson document{{"schema", "ddlrun.history/1"}, {"runs", runs}};
-  return document.dump(2, ' ', false, HistoryJson::error_handler_t::replace) + "\n";
+  return escape_json(document.dump(2, ' ', false, HistoryJson::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace ddlrun::launch

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "base/text/utf8.hpp"
 #include "launch/history/run_record.hpp"
 
 #include <fmt/format.h>
@@ -257,7 +258,7 @@ std::string render_run_json(const RunRecord& record) {
   text.resize(text.size() - 2);  // "\n}": the ranks follow
   text += ",\n  \"hosts\": " + one_line(record.hosts);
   text += ",\n  \"machine_of_host\": " + one_line(record.machine_of_host);
-  return text + ",\n  \"ranks\": " + render_ranks(record) + "\n}\n";
+  return escape_json(text + ",\n  \"ranks\": " + render_ranks(record) + "\n}\n");
 }
 
 RunRecord parse_run_json(std::string_view text, const std::string& where, bool with_ranks) {

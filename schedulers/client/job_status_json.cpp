@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "schedulers/client/job_status_json.hpp"
 
+#include "base/text/utf8.hpp"
 #include "schedulers/client/job_options.hpp"
 #include "schedulers/client/job_outcome.hpp"
 #include "schedulers/client/scheduler_access.hpp"
@@ -57,7 +58,7 @@ std::string render_status_json(const std::vector<JobAndStatus>& jobs) {
     for (const JobStatus& task : status.tasks) entry["tasks"].push_back(status_fields(task));
     document["jobs"].push_back(std::move(entry));
   }
-  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return escape_json(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace ddlrun::schedulers

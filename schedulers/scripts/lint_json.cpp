@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/text/utf8.hpp"
 #include "schedulers/scripts/lint.hpp"
 
 #include <nlohmann/json.hpp>
@@ -32,7 +33,7 @@ std::string render_findings_json(const JobScript& script, const std::vector<Find
                     {"why", finding.why},
                     {"hint", finding.hint}});
   // Bytes that are not UTF-8 come from the file; they must not break the document.
-  return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return escape_json(document.dump(1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace ddlrun::job_scripts

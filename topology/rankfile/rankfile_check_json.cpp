@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "topology/rankfile/rankfile_check_json.hpp"
 
+#include "base/text/utf8.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -32,7 +34,7 @@ std::string render_findings_json(std::string_view file_name, const std::vector<R
     list.push_back(std::move(entry));
   }
   // Bytes that are not UTF-8 come from the file; they must not break the document.
-  return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return escape_json(document.dump(1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace ddlrun::rankfile
