@@ -83,7 +83,7 @@ Remedy teach_names(const CheckInput& input, const Addresses& known, const std::v
         "no host resolves {}: if the spelling is right, add it to DNS or to /etc/hosts of all hosts",
         some_of(unknown)));
   }
-  if (!doubtful.empty()) notes.push_back("where that is right, add to /etc/hosts: " + some_of(doubtful));
+  if (!doubtful.empty()) notes.push_back("check, then add to /etc/hosts: " + some_of(doubtful));
   if (!sources.empty()) notes.push_back("resolved so by " + some_of(each_once(std::move(sources))));
   remedy.note = join(notes, "; ");
   remedy.needs_root = !remedy.commands.empty();

@@ -76,7 +76,20 @@ bool only_patch_differs(const HostReport& a, const HostReport& b) {
   return minor(text_of(a, "python.version").value_or("")) == minor(text_of(b, "python.version").value_or(""));
 }
 
-constexpr std::string_view package_list = "~/ddlrun_packages.txt";
+constexpr std::string_view one_environment = "better one environment on a file system that all hosts share";
+
+// A person reads the list before it is installed.
+Remedy install_packages(const std::string& host, const std::string& python) {
+  constexpr std::string_view list = "~/ddlrun_packages.txt";
+  Remedy remedy{{fmt::format("ssh {} {} -m pip freeze > {} && cat {}", quote_shell(host),
+                             quote_shell(quote_shell(python)), list, list),
+                 fmt::format("{} -m pip install -r {}", quote_shell(python), list)},
+                false,
+                false,
+                fmt::format("the second command installs what {} lists; {}", host, one_environment)};
+  remedy.asks_each = true;
+  return remedy;
+}
 
 std::vector<Finding> check_python(const CheckInput& input) {
   if (!is_python(input.job)) return single_finding("SW-04", skip("the program is not Python"));
@@ -91,22 +104,18 @@ std::vector<Finding> check_python(const CheckInput& input) {
         const auto python = python_of(host);
         if (!python) return skip(host.facts.why_missing("python.version"));
         if (*python == groups.front().value) return pass(*python);
-        Remedy remedy{
-            {fmt::format("ssh {} {} -m pip freeze > {} && cat {}", quote_shell(common->host),
-                         quote_shell(quote_shell(input.job.program[0])), package_list, package_list),
-             fmt::format("{} -m pip install -r {}", quote_shell(input.job.program[0]), package_list)},
-            false,
-            false,
-            fmt::format("the second command installs what {} lists; better one environment on a file system "
-                        "that all hosts share",
-                        common->host)};
-        remedy.asks_each = true;
-        if (!has_majority(groups)) remedy = as_advice(std::move(remedy), common->host);
+        const Remedy remedy =
+            has_majority(groups)
+                ? install_packages(common->host, input.job.program[0])
+                : Remedy{{},
+                         false,
+                         false,
+                         fmt::format("compare the hosts' lists: pip freeze; {}", one_environment)};
         CheckResult result = fail(
             *python, fmt::format("{}, as on {}", groups.front().value, render_hosts(groups.front().hosts)),
             "torch and NCCL of different versions do not talk to each other: the first collective hangs or "
             "is truncated",
-            std::move(remedy));
+            remedy);
         if (only_patch_differs(host, *common)) result.verdict = Verdict::warn;
         return result;
       },

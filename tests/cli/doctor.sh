@@ -76,4 +76,22 @@ expect 0 'limit.nofile.soft' bash -c 'ulimit -Sn 300; exec "$0" doctor localhost
 grep -q 'ddlrun doctor localhost --baseline save' "$work/out" || fail "the remedy does not name the hosts"
 printf '{' > "$XDG_STATE_HOME/ddlrun/baseline.json"
 expect_refusal 3 'no baseline' "$DDLRUN" doctor localhost --only LIM-01 --baseline compare
+
+# h1 lies: what it alone reports is in no command for h2 or for this host.
+mkdir "$work/bin"
+cat > "$work/bin/ssh" << 'END'
+#!/bin/bash
+while [ "$1" != -- ]; do shift; done
+host=$2
+bash -c "${*:3}" | if [ "$host" = h1 ]; then
+  sed -u -E 's/"python.version":"[^"]*"/"python.version":"9.9.9"/; s/h2 ! [^"\\]*/h2 6.6.6.6/'
+else
+  cat
+fi
+END
+chmod 755 "$work/bin/ssh"
+expect 1 'Python 9.9.9, as on h1' env PATH="$work/bin:$PATH" "$DDLRUN" doctor h1,h2 --only SW-04,NAME-01 \
+  --fix-script "$work/lies.sh" -- python3 train.py
+grep -q 'check, then add to .etc.hosts: 6.6.6.6 h2 (reported by h1 only)' "$work/out" || fail "NAME-01 does not name the source: $(cat "$work/out")"
+[ "$(grep -c '^# There is no command for this one' "$work/lies.sh")" -eq 4 ] || fail "commands by the word of h1"
 finish

@@ -125,8 +125,7 @@ TEST_CASE("NAME-01: a name that the driver host cannot resolve, though the hosts
   for (const char* host : {"node2", "node3", "node4"}) replace_row(input.host(host), "node3", "");
   const Finding alone = find_one(run_check("NAME-01", input), Verdict::fail);
   CHECK(alone.remedy.commands.empty());
-  CHECK(alone.remedy.note ==
-        "where that is right, add to /etc/hosts: 10.1.1.3 node3 (reported by node1 only)");
+  CHECK(alone.remedy.note == "check, then add to /etc/hosts: 10.1.1.3 node3 (reported by node1 only)");
 }
 
 TEST_CASE("NAME-02: the two famous hosts files") {
