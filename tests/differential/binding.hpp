@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What ompi_map.sh printed, read back: host and bound cores of each rank; and machines for it to judge on.
+// What ompi_map.sh or prrte_map.sh printed, read back: host and bound cores of each rank; and machines for it
+// to judge on.
 #pragma once
 
 #include "base/os/posix_system.hpp"
@@ -8,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <climits>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -30,8 +32,10 @@ struct Binding {
   bool drawn = true;       // false: Open MPI drew nothing, which is "every core" or "not bound"
 };
 
-// "[BB/../..][BB/..]" -> {0, 3}
+// "[BB/../..][BB/..]" and "cores:0,3" -> {0, 3}
 inline std::vector<int> bound_cores(std::string_view picture) {
+  if (picture.starts_with("cores:"))
+    return parse_ranges(picture.substr(6), INT_MAX).value_or(std::vector<int>{});
   std::vector<int> cores;
   int core = 0;
   bool bound = false, any = false;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// plans [--most N] [--jobs J] OMPI_MAP SLOTPARSE DIRECTORY TOPOLOGY.xml...: for each machine (the files, and
-// synthetic ones made here) and every dims up to 8x4x3 that fits, renders the rankfile and compares, rank by
-// rank, the host and the cores that Open MPI's own parser binds with those of the plan. The last line counts;
-// exit 1 on a difference.
+// plans [--most N] [--jobs J] OMPI_MAP SLOTPARSE|- DIRECTORY TOPOLOGY.xml...: for each machine (the files,
+// and synthetic ones made here) and every dims up to 8x4x3 that fits, renders the rankfile and compares, rank
+// by rank, the host and the cores that Open MPI's own parser binds with those of the plan. SLOTPARSE "-":
+// OMPI_MAP is that of Open MPI 5. The last line counts; exit 1 on a difference.
 #include "base/os/posix_system.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "binding.hpp"
 #include "topology/hwloc_reader.hpp"
+#include "topology/rankfile/formats.hpp"
 #include "topology/rankfile/rankfile.hpp"
 
 #include <fmt/format.h>
@@ -44,14 +45,14 @@ std::vector<int> planned_cores(const LocalPlacement& place) {
   return cores;
 }
 
-// Open MPI draws nothing for a rank that is bound to every core, and nothing on machines without packages;
-// there the slot parser alone decides.
-bool is_drawn(const MachineTopology& machine, const LocalPlacement& place) {
-  return !machine.packages.empty() && place.cores.size() < machine.cores.size();
+// Open MPI draws nothing on machines without packages, and Open MPI 4 nothing for a rank that is bound to
+// every core; there the slot parser alone decides.
+bool is_drawn(const MachineTopology& machine, const LocalPlacement& place, bool is_prrte) {
+  return !machine.packages.empty() && (is_prrte || place.cores.size() < machine.cores.size());
 }
 
 // Empty where Open MPI and the plan agree on every rank, else the first difference.
-std::string compare(const Plan& plan, const ProcessResult& said) {
+std::string compare(const Plan& plan, const ProcessResult& said, bool is_prrte) {
   const auto found = read_bindings(said.out);
   for (const Placement& place : plan.by_rank()) {
     const auto at = found.find(place.rank);
@@ -62,7 +63,7 @@ std::string compare(const Plan& plan, const ProcessResult& said) {
       return fmt::format("rank {}: planned on {}, found on {}", place.rank, plan.hosts[place.host],
                          at->second.host);
     }
-    const bool drawn = is_drawn(plan.machine(place.host).machine, *place.local);
+    const bool drawn = is_drawn(plan.machine(place.host).machine, *place.local, is_prrte);
     if (at->second.cores != (drawn ? planned_cores(*place.local) : std::vector<int>{})) {
       return fmt::format("rank {}: slot={} bound to cores {}", place.rank, place.local->slot,
                          render_ranges(at->second.cores));
@@ -80,7 +81,9 @@ std::vector<OracleMachine> load_machines(const std::vector<std::string>& files,
 }
 
 // Every dims up to 8x4x3, by GPUs where the machine has enough, and by packages; both rank orders in turn.
-std::vector<Case> make_cases(const std::vector<OracleMachine>& machines, const std::string& directory) {
+std::vector<Case> make_cases(const std::vector<OracleMachine>& machines, const std::string& directory,
+                             bool is_prrte) {
+  const Format& format = find_format(is_prrte ? "ompi5" : "ompi4");
   PosixFiles posix_files;
   std::vector<Case> cases;
   for (const OracleMachine& machine : machines)
@@ -100,7 +103,7 @@ std::vector<Case> make_cases(const std::vector<OracleMachine>& machines, const s
               Plan plan = plan_job(dims, hosts, {machine.topology},
                                    std::vector<std::uint32_t>(hosts.size(), 0), options);
               const std::string file = fmt::format("{}/{}.rf", directory, cases.size());
-              posix_files.write(file, render_rankfile(plan, {"test", ""}));
+              posix_files.write(file, format.render(plan, {"test", ""}));
               cases.push_back({&machine, std::move(plan), file});
             } catch (const Error& error) {
               if (error.kind() != ErrorKind::request) throw;  // it does not fit: not a case
@@ -151,8 +154,8 @@ std::size_t judge_slots(const std::vector<Case>& cases, const std::string& slotp
   return differences;
 }
 
-int judge(const std::vector<Case>& cases, const std::string& ompi_map, unsigned jobs,
-          std::size_t differences) {
+int judge(const std::vector<Case>& cases, const std::string& ompi_map, unsigned jobs, std::size_t differences,
+          bool is_prrte) {
   PosixProcesses processes;
   std::vector<Command> commands;
   for (const Case& entry : cases) {
@@ -164,7 +167,7 @@ int judge(const std::vector<Case>& cases, const std::string& ompi_map, unsigned 
   std::uint64_t ranks = 0;
   std::set<const OracleMachine*> machines;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    const std::string difference = compare(cases[i].plan, results[i]);
+    const std::string difference = compare(cases[i].plan, results[i], is_prrte);
     ranks += cases[i].plan.dims.world_size();
     machines.insert(cases[i].machine);
     if (difference.empty()) continue;
@@ -190,11 +193,13 @@ int main(int argc, char** argv) {
     words.erase(words.begin(), words.begin() + 2);
   }
   if (words.size() < 3) {
-    fmt::print(stderr, "usage: plans [--most N] [--jobs J] OMPI_MAP SLOTPARSE DIRECTORY TOPOLOGY.xml...\n");
+    fmt::print(stderr, "usage: plans [--most N] [--jobs J] OMPI_MAP SLOTPARSE|- DIRECTORY TOPOLOGY.xml...\n");
     return 2;
   }
   const auto machines = load_machines({words.begin() + 3, words.end()}, words[2]);
-  auto cases = make_cases(machines, words[2]);
+  const bool is_prrte = words[1] == "-";
+  auto cases = make_cases(machines, words[2], is_prrte);
   thin_out(cases, most);
-  return judge(cases, words[0], jobs, judge_slots(cases, words[1], words[2]));
+  const std::size_t differences = is_prrte ? 0 : judge_slots(cases, words[1], words[2]);
+  return judge(cases, words[0], jobs, differences, is_prrte);
 }
