@@ -14,7 +14,7 @@
 #include "doctor/diagnose/words.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <functional>
 #include <utility>
 
 namespace ddlrun::diagnose {
@@ -53,13 +53,6 @@ std::optional<std::uint32_t> rank_in_name(std::string_view name) {
   const auto rank = parse_unsigned(name.substr(begin, end - begin), 1u << 24);
   if (!rank) return std::nullopt;
   return static_cast<std::uint32_t>(*rank);
-}
-
-// The last few of `older` and then `newer`.
-std::vector<LogLine> last_of(std::vector<LogLine> older, std::vector<LogLine> newer) {
-  older.insert(older.end(), std::make_move_iterator(newer.begin()), std::make_move_iterator(newer.end()));
-  if (older.size() > context_lines) older.erase(older.begin(), older.end() - context_lines);
-  return older;
 }
 
 }  // namespace
@@ -197,8 +190,7 @@ void LogAnalysis::take_segment(std::string_view segment, bool touched) {
     if (use.of_collective) collectives_.take(line);
     marks_end = marks_end || use.marks_end;
   }
-  if (marks_end && lines_before_end_.empty())
-    lines_before_end_ = last_of(last_lines_, lines_at_end(before_, line_ - 1));
+  if (marks_end && lines_before_end_.empty()) lines_before_end_ = last_lines(before_, line_ - 1);
   if (of_traceback) tracebacks_.take(line);
   if (belongs || of_traceback) episodes_.take(line.sequence);
   if (belongs) return;
@@ -227,45 +219,64 @@ void LogAnalysis::take_line_before(std::string_view text) {
   constexpr std::size_t short_text = 14;
   const bool of_stack = has(text, "stack trace");
   if (!of_stack && trim(text).size() > short_text) return;
-  const auto lines = lines_at_end(before_, line_ - 1);
-  if (lines.empty()) return;
-  const LogLine& last = lines.back();
+  const auto lines = last_lines(before_, line_ - 1);
+  if (lines.empty() || lines.back().sequence <= lines_ended_) return;  // of another file
+  const LogLine& last = lines.back().line;
   if (!of_stack && word_score(index_->scanner().find_all(last.text)) < min_doubtful_score) return;
-  salient_.take({static_cast<std::uint32_t>(sources_.size() - 1), last.line, lines_ended_ + last.line,
-                 last.text, split_prefix(last.text)},
+  salient_.take({static_cast<std::uint32_t>(sources_.size() - 1), last.line, lines.back().sequence, last.text,
+                 split_prefix(last.text)},
                 score);
 }
 
-// The last lines of `text` that are neither empty nor boilerplate; `number` is that of its last line.
-std::vector<LogLine> LogAnalysis::lines_at_end(std::string_view text, std::uint64_t number) {
-  std::vector<LogLine> lines;
+// The last lines up to the end of `text`, whose last line has `number`, that are neither empty nor
+// boilerplate: at most three of the last twenty. `text` may begin anywhere: those of earlier blocks are
+// known.
+std::vector<LogAnalysis::LastLine> LogAnalysis::last_lines(std::string_view text,
+                                                           std::uint64_t number) const {
+  constexpr std::uint64_t most_read = 20;
+  const std::uint64_t end = lines_ended_ + number;
+  std::vector<LastLine> lines;
   if (text.ends_with('\n')) text.remove_suffix(1);
-  for (int looked_at = 0; looked_at < 20 && lines.size() < context_lines && !text.empty(); ++looked_at) {
+  while (lines_ended_ + number + most_read > end && lines.size() < context_lines && !text.empty()) {
     const std::size_t before = text.rfind('\n');
     const std::size_t begin = before == npos ? 0 : before + 1;
     const std::string plain = strip_escapes(text.substr(begin, max_read_line));
     const LinePrefix prefix = split_prefix(plain);
-    names_ranks_ = names_ranks_ || prefix.rank;
     const std::string_view rest = trim(prefix.text);
     if (!rest.empty() && !is_decoration(rest) && !is_boilerplate(rest))
-      lines.insert(lines.begin(), {sources_.back(), number, sanitize(rest)});
+      lines.insert(
+          lines.begin(),
+          {{sources_.back(), number, sanitize(rest)}, lines_ended_ + number, prefix.rank.has_value()});
     if (before == npos) break;
     text = text.substr(0, before);
     --number;
+  }
+  for (auto older = last_lines_.rbegin(); older != last_lines_.rend() && lines.size() < context_lines;
+       ++older) {
+    if (older->sequence + most_read > end) lines.insert(lines.begin(), *older);
   }
   return lines;
 }
 
 void LogAnalysis::remember_last_lines(std::string_view text) {
-  last_lines_ = last_of(std::move(last_lines_), lines_at_end(text, line_));
+  last_lines_ = last_lines(text, line_);
   before_ = {};
 }
 
 Diagnosis LogAnalysis::diagnosis(const RunStatus& end) const {
-  return conclude(
-      {index_->set(), matches_, salient_, tracebacks_, stack_, collectives_, episodes_, sources_, last_lines_,
-       lines_before_end_, hosts_, names_ranks_, of_srun_, of_mpi_, lines_ended_ + line_, bytes_},
-      end);
+  const auto texts_of = [](const std::vector<LastLine>& lines) {
+    std::vector<LogLine> texts;
+    for (const LastLine& last : lines) texts.push_back(last.line);
+    return texts;
+  };
+  const auto names_rank = [](const std::vector<LastLine>& lines) {
+    return std::any_of(lines.begin(), lines.end(), std::mem_fn(&LastLine::names_rank));
+  };
+  const bool names_ranks = names_ranks_ || names_rank(last_lines_) || names_rank(lines_before_end_);
+  return conclude({index_->set(), matches_, salient_, tracebacks_, stack_, collectives_, episodes_, sources_,
+                   texts_of(last_lines_), texts_of(lines_before_end_), hosts_, names_ranks, of_srun_, of_mpi_,
+                   lines_ended_ + line_, bytes_},
+                  end);
 }
 
 }  // namespace ddlrun::diagnose

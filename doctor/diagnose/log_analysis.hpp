@@ -43,6 +43,12 @@ class LogAnalysis {
   Diagnosis diagnosis(const RunStatus& end) const;
 
  private:
+  struct LastLine {
+    LogLine line;
+    std::uint64_t sequence = 0;  // over all sources
+    bool names_rank = false;     // in its prefix
+  };
+
   void take_lines(std::string_view text);
   void take_long_line(std::string_view line, bool is_whole);
   void take_line(std::string_view line, bool touched);
@@ -50,7 +56,7 @@ class LogAnalysis {
   void take_salient(const ReadLine& line, const std::vector<std::uint32_t>& literals);
   int word_score(const std::vector<std::uint32_t>& literals) const;
   void take_line_before(std::string_view text);
-  std::vector<LogLine> lines_at_end(std::string_view text, std::uint64_t number);
+  std::vector<LastLine> last_lines(std::string_view text, std::uint64_t number) const;
   void remember_last_lines(std::string_view text);
   // True while lines without any literal matter too.
   bool is_attentive() const {
@@ -69,13 +75,13 @@ class LogAnalysis {
   std::set<std::string> hosts_;  // named before lines
   std::vector<std::string> sources_;
   std::optional<std::uint32_t> source_rank_;
-  bool names_ranks_ = false;               // some line has a rank in its prefix
-  bool of_srun_ = false;                   // some line is srun's own
-  bool of_mpi_ = false;                    // some line with a known text names MPI
-  std::string carry_;                      // a line that has not ended yet
-  std::string_view before_;                // of the portion being read, up to the current line
-  std::vector<LogLine> lines_before_end_;  // the last lines before a launcher reports an end
-  std::vector<LogLine> last_lines_;
+  bool names_ranks_ = false;                // some line has a rank in its prefix
+  bool of_srun_ = false;                    // some line is srun's own
+  bool of_mpi_ = false;                     // some line with a known text names MPI
+  std::string carry_;                       // a line that has not ended yet
+  std::string_view before_;                 // of the portion being read, up to the current line
+  std::vector<LastLine> lines_before_end_;  // the last lines before a launcher reports an end
+  std::vector<LastLine> last_lines_;
   std::uint64_t line_ = 0;         // of the current source
   std::uint64_t lines_ended_ = 0;  // of those before it
   std::uint64_t bytes_ = 0;

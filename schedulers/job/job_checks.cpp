@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Values against each other: what a job does with its time, its signal and its tasks.
+#include "base/text/text.hpp"
 #include "schedulers/job/job_parser.hpp"
 
 #include <fmt/format.h>
@@ -59,7 +60,7 @@ void remark_on_staging(ParsedJob& parsed) {
   parsed.remarks.push_back(
       fmt::format("data: the copy in {} stays on each host after the job; the next job that copies {} there "
                   "brings it up to date",
-                  job.data->to, job.data->from));
+                  printable(job.data->to), printable(job.data->from)));
 }
 
 void check_life(SettingReader& reader, ParsedJob& parsed) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// mutants [--jobs J] OMPI_MAP DIRECTORY COUNT: mutated rankfiles until COUNT of them have no error by
+// mutants [--jobs J] OMPI_MAP DIRECTORY COUNT [5]: mutated rankfiles until COUNT of them have no error by
 // check_rankfile(); each of those must be taken by Open MPI exactly as written. This is the search for what
 // the linter does not know yet. COUNT/4 files with errors are tried too, to count how Open MPI fares with
-// them.
+// them. With 5, OMPI_MAP is that of Open MPI 5.
 #include "judge.hpp"
 #include "tests/support/mutate.hpp"
 #include "topology/rankfile/rankfile_check.hpp"
@@ -55,13 +55,15 @@ std::vector<Mutant> make_mutants(std::size_t count, const CheckContext& context)
 int main(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   const unsigned jobs = take_jobs(words);
-  const auto count = words.size() == 3 ? parse_unsigned(words[2], 1'000'000) : std::nullopt;
+  const int mpi_major = words.size() == 4 && words.back() == "5" ? 5 : 4;
+  const auto count = words.size() == 3 || mpi_major == 5 ? parse_unsigned(words[2], 1'000'000) : std::nullopt;
   if (!count) {
-    fmt::print(stderr, "usage: mutants [--jobs J] OMPI_MAP DIRECTORY COUNT\n");
+    fmt::print(stderr, "usage: mutants [--jobs J] OMPI_MAP DIRECTORY COUNT [5]\n");
     return 2;
   }
   const OracleMachine machine = synthetic_machine("pack:2 core:4 pu:2", words[1]);
   CheckContext context;
+  context.mpi_major = mpi_major;
   context.machine_of = [&machine](std::string_view) { return &machine.topology; };
   const auto mutants = make_mutants(*count, context);
   std::vector<Command> commands;
@@ -69,6 +71,9 @@ int main(int argc, char** argv) {
     const std::string file = fmt::format("{}/mutant{}.rf", words[1], i);
     PosixFiles().write(file, mutants[i].text);
     commands.push_back({words[0], machine.xml_file, file});
+    if (mpi_major < 5) continue;
+    const auto options = prrte_options(mutants[i].text, 0);
+    commands.back().insert(commands.back().end(), options.begin(), options.end());
   }
   ProcessLimits limits;
   limits.timeout = std::chrono::seconds(120);
@@ -76,13 +81,13 @@ int main(int argc, char** argv) {
   std::map<std::string, int> counts;
   int failures = 0;
   for (std::size_t i = 0; i < mutants.size(); ++i) {
-    const Outcome real = real_outcome(mutants[i].text, machine, said[i]);
+    const Outcome real = real_outcome(mutants[i].text, machine, said[i], mpi_major);
     const std::string_view kind = mutants[i].fixed ? "fixed" : mutants[i].clean ? "clean" : "flagged";
     ++counts[fmt::format("{} and {}", kind, name_of(real))];
     if (!mutants[i].clean || real == Outcome::bound) continue;
     ++failures;
     fmt::print("MISSED ({}, {}) {}:\n{}{}\n", kind, name_of(real),
-               first_difference(mutants[i].text, machine, said[i]), mutants[i].text,
+               first_difference(mutants[i].text, machine, said[i], mpi_major), mutants[i].text,
                said[i].err.substr(0, 500));
   }
   for (const auto& [what, number] : counts) fmt::print("{} {}, ", number, what);

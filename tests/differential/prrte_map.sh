@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# prrte_map.sh TOPOLOGY.xml RANKFILE [mpirun options...]: where Open MPI 5 itself (PRRTE 3) would put and bind every rank. As
+# prrte_map.sh TOPOLOGY.xml RANKFILE [--host LIST -np N]: where Open MPI 5 itself (PRRTE 3) would put and bind every rank. As
 # ompi_map.sh, but BINDING is a list of logical core numbers of the machine ("0-3,8"), or "-" where PRRTE printed none.
 # $PRRTE_MPIRUN is its mpirun.
 #   0 every rank was mapped    1 refused: PRRTE's words are on stderr    3 mpirun crashed    2 usage    124 mpirun hung
@@ -12,10 +12,13 @@ own=$(mktemp -d) printed=$own/printed
 trap 'rm -rf "$own"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 ulimit -c 0
-hosts=$(awk -F'[= ]+' '/^rank/ { count[$3]++ } END { for (host in count) printf "%s%s:%d", (n++ ? "," : ""), host, count[host] }' "$rankfile")
+if [ $# -eq 0 ]; then
+  set -- --host "$(awk -F'[= ]+' '/^rank/ { count[$3]++ } END { for (host in count) printf "%s%s:%d", (n++ ? "," : ""), host, count[host] }' "$rankfile")" \
+    -np "$(grep -c '^rank' "$rankfile")"
+fi
 {
-  TMPDIR=$own timeout -k 5 "${OMPI_MAP_SECONDS:-60}" "${PRRTE_MPIRUN:-mpirun}" --prtemca hwloc_use_topo_file "$xml" --host "$hosts" \
-    --runtime-options donotlaunch --display map-devel --map-by "rankfile:file=$rankfile" -n "$(grep -c '^rank' "$rankfile")" "$@" true \
+  TMPDIR=$own timeout -k 5 "${OMPI_MAP_SECONDS:-60}" "${PRRTE_MPIRUN:-mpirun}" --prtemca hwloc_use_topo_file "$xml" \
+    --runtime-options donotlaunch --display map-devel --map-by "rankfile:file=$rankfile" "$@" true \
     > "$printed" 2>&1 < /dev/null
 } 2> /dev/null # bash would print the signal
 status=$?

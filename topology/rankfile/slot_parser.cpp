@@ -117,7 +117,10 @@ class SlotParser {
     bool only_singles = true;
     bool package_repeated = false;
     for (const Part& item : items) {
-      if (item.text.empty()) {
+      if (item.text.empty() && mpi_major_ >= 5) {
+        problem("empty-slot-item", Severity::error, item.offset,
+                "Open MPI 5 reads a list with an empty part as other cores", "remove the extra comma");
+      } else if (item.text.empty()) {
         empty_item(item);
       } else if (contains(item.text, ':')) {
         package_repeated = package_repeated || package >= 0;
