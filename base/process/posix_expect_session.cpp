@@ -154,15 +154,17 @@ class Talk {
   bool done_ = false;
 };
 
-// Waits until one of the children has something, or a deadline comes, and lets all of them advance.
+// Waits until one of the children has something, or a deadline comes, and lets those advance.
 template <typename Talks>
 void advance_all(Talks& talks) {
   std::vector<pollfd> polls;
+  std::vector<std::size_t> ends;  // of each child's part of `polls`
   auto deadline = Steady::time_point::max();
   bool one_is_done = false;
   for (auto& [index, talk] : talks) {
     one_is_done = one_is_done || talk.done();
     talk.add_polls(polls);
+    ends.push_back(polls.size());
     deadline = std::min(deadline, talk.deadline());
   }
   int wait_ms = -1;
@@ -171,8 +173,14 @@ void advance_all(Talks& talks) {
     wait_ms = static_cast<int>(std::clamp<long long>(left + 1, 0, 60'000));
   }
   if (!one_is_done) ::poll(polls.data(), polls.size(), wait_ms);
-  for (auto& [index, talk] : talks) {
-    if (!talk.done()) talk.advance(Steady::now());
+  const auto now = Steady::now();
+  auto part = polls.begin();
+  for (std::size_t i = 0; i < talks.size(); ++i) {
+    const auto end = polls.begin() + static_cast<std::ptrdiff_t>(ends[i]);
+    const bool ready = std::any_of(part, end, [](const pollfd& one) { return one.revents != 0; });
+    auto& talk = talks[i].second;
+    if (!talk.done() && (ready || now >= talk.deadline())) talk.advance(now);
+    part = end;
   }
 }
 
