@@ -88,11 +88,11 @@ std::vector<Finding> evaluate_where(const CheckInput& input, std::string_view id
   return evaluate_each(
       input, id,
       [&](const HostReport& host) {
-        const auto failed = nested ? host.facts.all().find(part) : host.facts.all().end();
-        if (failed != host.facts.all().end()) {
+        const Fact* failed = nested ? host.facts.find(part) : nullptr;
+        if (failed != nullptr) {
           return verdict_of(Verdict::error,
-                            fmt::format("the gatherer '{}' failed there: {}", gatherer, failed->second.text),
-                            "", "", {});
+                            fmt::format("the gatherer '{}' failed there: {}", gatherer, failed->text), "", "",
+                            {});
         }
         auto skipped = skips(host);
         return skipped ? *skipped : evaluate(host);

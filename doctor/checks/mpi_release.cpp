@@ -65,7 +65,7 @@ CheckResult evaluate_path(const CheckInput& input, const HostReport& host, const
   const auto here = text_of(host, fact);
   const std::string dir = dir_of_program(
       wanted ? *wanted : input.driver_host.facts.text("mpi.program.mpirun").value_or("/usr/bin/mpirun"));
-  if (!here && host.facts.all().count(fact) == 0) return skip(host.facts.why_missing(fact));
+  if (!here && !host.facts.has(fact)) return skip(host.facts.why_missing(fact));
   if (!here) {
     const std::string release(input.driver_host.facts.text("mpi.version").value_or(""));
     const bool searched = is_in_path(host, dir);
@@ -107,7 +107,7 @@ CheckResult evaluate_driver_mpirun(const CheckInput& input) {
     return path && mpi_vendor(host) == "Open MPI" ? std::optional(dir_of_program(*path)) : std::nullopt;
   });
   const bool found = !groups.empty();
-  const bool asked = input.driver_host.facts.all().count("mpi.program.mpirun") > 0;
+  const bool asked = input.driver_host.facts.has("mpi.program.mpirun");
   if (!asked || (!found && !starts_ranks(input.job))) return skip(observed);
   const std::string dir = found ? groups.front().value : "/usr/bin";
   const bool searched = !found || is_in_path(input.driver_host, dir);

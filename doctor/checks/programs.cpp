@@ -91,7 +91,7 @@ Wanted find_wanted(const CheckInput& input) {
 
 CheckResult evaluate_same(const CheckInput& input, const HostReport& host, const Wanted& wanted) {
   const auto here = text_of(host, "program.path");
-  if (!here && host.facts.all().count("program.path") == 0)
+  if (!here && !host.facts.has("program.path"))
     return skip(host.facts.why_missing("program.path"));
   if (!here) {
     return fail(host.facts.why_missing("program.path"),
@@ -131,7 +131,7 @@ void evaluate_files(const CheckInput& input, std::vector<Finding>& findings) {
     for (const HostReport& host : input.hosts) {
       if (!host.reach.problem.empty()) continue;
       const auto print = print_of(host, prefix);
-      if (print == groups.front().value || host.facts.all().count(prefix + "size") == 0) continue;
+      if (print == groups.front().value || !host.facts.has(prefix + "size")) continue;
       Wanted wanted;
       wanted.source = groups.front().hosts.front();
       wanted.most_have_it = has_majority(groups);

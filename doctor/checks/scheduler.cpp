@@ -19,9 +19,9 @@ bool is_from_scheduler(const Job& job) {
 
 CheckResult evaluate_answer(const CheckInput& input) {
   const Facts& facts = input.driver_host.facts;
-  const bool slurm = facts.all().count("scheduler.slurm.answer") > 0;
+  const bool slurm = facts.has("scheduler.slurm.answer");
   const std::string fact = slurm ? "scheduler.slurm.answer" : "scheduler.pbs.answer";
-  if (!slurm && facts.all().count(fact) == 0) return skip("no scheduler is set up on this host");
+  if (!slurm && !facts.has(fact)) return skip("no scheduler is set up on this host");
   if (facts.text(fact)) {
     std::vector<std::string> states;
     for (const std::string_view line : facts.list("scheduler.slurm.states")) states.emplace_back(line);
@@ -112,7 +112,7 @@ CheckResult evaluate_node_state(std::string_view text, const std::vector<std::st
 
 std::vector<Finding> check_nodes(const CheckInput& input) {
   if (!input.driver_host.facts.text("scheduler.slurm.answer")) {
-    const bool set_up = input.driver_host.facts.all().count("scheduler.slurm.answer") > 0;
+    const bool set_up = input.driver_host.facts.has("scheduler.slurm.answer");
     return single_finding(
         "SCH-05", skip(set_up ? "Slurm does not answer: see SCH-01" : "Slurm is not set up on this host"));
   }

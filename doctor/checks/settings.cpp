@@ -22,9 +22,8 @@ bool is_plain_path(const HostReport& host) {
 // Where no Open MPI was found, or its gatherer broke, its files of settings are unknown, not missing.
 std::optional<std::string> why_not_compared(const HostReport& host) {
   if (host.failed_gatherers.contains("mpi")) return "its Open MPI could not be looked at";
-  const auto& all = host.facts.all();
-  const auto mpirun = all.find("mpi.program.mpirun");
-  if (mpirun == all.end() || mpirun->second.known) return std::nullopt;
+  const Fact* mpirun = host.facts.find("mpi.program.mpirun");
+  if (mpirun == nullptr || mpirun->known) return std::nullopt;
   return "no mpirun was found there: see SSH-05";
 }
 

@@ -59,7 +59,7 @@ std::vector<Finding> check_smoke(const CheckInput& input) {
                     [](const HostReport& host) { return host.reach.problem.empty(); }));
   const auto once = [](CheckResult result) { return single_finding("MPI-06", std::move(result)); };
   if (const auto why = text_of(input.driver_host, "smoke.left_out")) return once(skip(*why));
-  if (facts.all().count("smoke.seconds") == 0)
+  if (!facts.has("smoke.seconds"))
     return once(skip(input.level == Level::quick ? "nothing is started at level quick"
                                                  : "no mpirun on the driver host"));
   if (!facts.text("smoke.seconds")) {

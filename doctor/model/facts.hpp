@@ -5,8 +5,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +23,13 @@ struct Fact {
   bool operator==(const Fact&) const = default;
 };
 
+using FactMap = std::map<std::string, Fact, std::less<>>;
+
 class Facts {
  public:
+  Facts() = default;
+  // `own` beside those of `base` that are not in `without`.
+  Facts(std::shared_ptr<const FactMap> base, FactMap own, std::set<std::string, std::less<>> without);
   void set(std::string_view name, std::string_view text);
   void set(std::string_view name, std::uint64_t number);
   void set_list(std::string_view name, const std::vector<std::string>& items);  // items without newlines
@@ -39,11 +47,26 @@ class Facts {
   // The parts behind `prefix` up to the next dot, each once: segments("net.") -> {"eth0", "ib0"}.
   std::vector<std::string> segments(std::string_view prefix) const;
 
-  const std::map<std::string, Fact, std::less<>>& all() const { return facts_; }
-  bool operator==(const Facts&) const = default;
+  bool has(std::string_view name) const { return find(name) != nullptr; }  // known or not
+  const Fact* find(std::string_view name) const;
+  FactMap all() const;
+  bool operator==(const Facts& other) const { return all() == other.all(); }
+
+  // Thousands of equal hosts share one map: only what differs from `base` stays here. Nothing is done where
+  // most differs.
+  void share(const std::shared_ptr<const FactMap>& base);
+  const std::shared_ptr<const FactMap>& base() const { return base_; }
+  const FactMap& own() const { return own_; }
+  const std::set<std::string, std::less<>>& without() const { return without_; }
 
  private:
-  std::map<std::string, Fact, std::less<>> facts_;
+  // Calls `take` for each fact from `begin` on, in order, until it returns false.
+  void walk(std::string_view begin,
+            const std::function<bool(const std::string& name, const Fact& fact)>& take) const;
+
+  std::shared_ptr<const FactMap> base_;         // may be none
+  FactMap own_;                                 // goes before `base_`
+  std::set<std::string, std::less<>> without_;  // names of `base_` that are not gathered here
 };
 
 }  // namespace ddlrun::doctor

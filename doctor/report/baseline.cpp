@@ -39,11 +39,11 @@ struct Change {
 void add_changes(const Facts& before, const HostReport& now,
                  std::map<Change, std::vector<std::string>>& changes) {
   for (const auto& [name, fact] : before.all()) {
-    if (now.facts.all().count(name) != 0 && fact_value(before, name) == fact_value(now.facts, name)) continue;
+    if (now.facts.has(name) && fact_value(before, name) == fact_value(now.facts, name)) continue;
     changes[{name, fact_value(before, name), fact_value(now.facts, name)}].push_back(now.host);
   }
   for (const auto& [name, fact] : now.facts.all()) {
-    if (!fact.known || !is_stable(name) || before.all().count(name) != 0) continue;
+    if (!fact.known || !is_stable(name) || before.has(name)) continue;
     changes[{name, "not there", fact_value(now.facts, name)}].push_back(now.host);
   }
 }
