@@ -27,6 +27,7 @@ struct ProcessLimits {
   std::uint64_t memory_bytes = 0;          // RLIMIT_AS
   unsigned cpu_seconds = 0;                // RLIMIT_CPU
   std::uint64_t output_bytes = 64u << 20;  // per stream; what comes after is dropped and `truncated` set
+  std::chrono::milliseconds silence{0};    // as `timeout`, from the last byte on a stream; run_sessions only
 };
 
 // A reply that was given in a conversation: after how long, and by the wall clock.
@@ -88,6 +89,7 @@ struct ExpectSession {
 struct SessionWindow {
   unsigned total = 32;
   unsigned per_target = 8;
+  std::function<bool()> enough = {};  // true: no other session is started
 };
 
 // A function whose result is text, run in a child process of its own.

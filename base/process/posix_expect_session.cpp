@@ -44,10 +44,11 @@ class Talk {
       done_ = true;
     }
     if (limits.timeout.count() > 0) deadline_ = start_ + limits.timeout;
+    note_output();
   }
 
   bool done() const { return done_; }
-  Steady::time_point deadline() const { return deadline_; }
+  Steady::time_point deadline() const { return std::min(deadline_, silent_deadline_); }
   ProcessResult take() {
     result_.elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(Steady::now() - start_);
     return std::move(result_);
@@ -69,7 +70,7 @@ class Talk {
       reap_child(child_.pid, result_);
       if (result_.timed_out) result_.exit_status = 124;
       done_ = true;
-    } else if (now >= deadline_) {
+    } else if (now >= deadline()) {
       end_it(now);
     }
   }
@@ -86,6 +87,7 @@ class Talk {
     ::kill(-child_.pid, signals_sent_ == 0 ? SIGTERM : SIGKILL);
     ++signals_sent_;
     deadline_ = now + term_grace;
+    silent_deadline_ = Steady::time_point::max();
   }
 
   void read_output() {
@@ -94,7 +96,12 @@ class Talk {
     answer_new_lines();
   }
 
+  void note_output() {
+    if (limits_.silence.count() > 0 && signals_sent_ == 0) silent_deadline_ = Steady::now() + limits_.silence;
+  }
+
   void append(std::string& stream, std::string_view bytes) {
+    note_output();
     const std::size_t room =
         limits_.output_bytes - std::min<std::size_t>(limits_.output_bytes, stream.size());
     if (bytes.size() > room) result_.truncated = true;
@@ -148,6 +155,7 @@ class Talk {
   std::deque<Saying> unwritten_;
   Steady::time_point start_;
   Steady::time_point deadline_ = Steady::time_point::max();
+  Steady::time_point silent_deadline_ = Steady::time_point::max();
   std::size_t seen_ = 0;  // stdout is searched for replies up to here
   int signals_sent_ = 0;
   bool close_after_ = false;
@@ -238,8 +246,9 @@ void PosixProcesses::run_sessions(std::span<const ExpectSession> sessions, const
   const IgnoredPipeSignal quiet;
   Queue queue(sessions, window.per_target);
   std::deque<std::pair<std::size_t, Talk>> active;
-  while (!queue.empty() || !active.empty()) {
-    while (active.size() < std::max(1u, window.total)) {
+  const auto more = [&] { return !queue.empty() && !(window.enough && window.enough()); };
+  while (more() || !active.empty()) {
+    while (active.size() < std::max(1u, window.total) && more()) {
       const auto next = queue.next();
       if (!next) break;
       active.emplace_back(*next, Talk(start(sessions[*next], limits), limits, sessions[*next].replies));

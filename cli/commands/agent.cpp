@@ -5,6 +5,7 @@
 
 #include "base/os/self_executable.hpp"
 #include "cli/commands/commands.hpp"
+#include "doctor/remote/relay.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -28,12 +29,13 @@ std::string read_request(System& system) {
 }
 
 struct AgentOptions {
-  std::string id;
+  std::string id, file;
   std::string request, response;  // files, where stdin and stdout lead nowhere (pbsdsh)
 };
 
 int run_agent(System& system, const AgentOptions& options) {
-  const std::string id = read_own_binary().build_id;
+  SelfExecutable own = read_own_binary();
+  const std::string& id = own.build_id;
   if (!options.id.empty() && options.id != id) return doctor::other_build_status;
   const std::int64_t ready = now_us(system);
   if (options.response.empty()) system.out(doctor::ready_line(id) + "\n");
@@ -41,7 +43,8 @@ int run_agent(System& system, const AgentOptions& options) {
                                ? read_request(system)
                                : system.files.read(options.request, doctor::max_request_bytes);
   const std::int64_t asked = now_us(system);
-  const doctor::ProbeRequest request = doctor::parse_probe_request_json(text);
+  doctor::RelayRequest relay;
+  const doctor::ProbeRequest request = doctor::parse_probe_request_json(text, &relay);
   const auto gatherers = doctor::choose_gatherers(request, doctor::all_gatherers());
   doctor::ProbeResponse response = doctor::gather_facts(system, request, gatherers);
   response.ready_us = ready;
@@ -52,6 +55,10 @@ int run_agent(System& system, const AgentOptions& options) {
     system.out(output);
   else
     system.files.write(options.response, doctor::ready_line(id) + "\n" + output);
+  if (!relay.hosts.empty()) {
+    if (!options.file.empty()) own.files.front().path = options.file;  // /proc/self/exe is the loader
+    serve_relay(system, request, relay, response.facts, {relay.agent_path, id, own.loader, own.files});
+  }
   return 0;
 }
 
@@ -66,6 +73,8 @@ Subcommand agent_command() {
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<AgentOptions>();
     app.add_option("--id", options->id, "exit with status 9 unless this is build ID")->type_name("ID");
+    app.add_option("--file", options->file, "where this program lies, if a loader was started for it")
+        ->type_name("FILE");
     app.add_option("--request", options->request, "read the request from FILE instead of stdin")
         ->type_name("FILE");
     app.add_option("--response", options->response, "write the response to FILE instead of stdout")

@@ -26,7 +26,7 @@ struct DoctorOptions {
   bool quick = false, full = false, stress = false;
   bool list = false, json = false, all = false, strict = false;
   std::vector<std::string> hosts, explain;
-  std::string fix_script, via = "ssh", seconds, window;
+  std::string fix_script, via = "ssh", seconds, window, relays = "auto";
   std::vector<std::string> only, skip, warn, ssh_arguments;
   BaselineRequest baseline;
 };
@@ -80,6 +80,22 @@ unsigned number_of(const std::string& text, const char* option, unsigned otherwi
   return static_cast<unsigned>(*number);
 }
 
+doctor::RelayUse relay_use_of(const DoctorOptions& options, const DoctorRequest& request) {
+  if (options.relays == "auto") return doctor::RelayUse::automatic;
+  if (options.relays == "never") return doctor::RelayUse::never;
+  if (options.relays != "always") {
+    throw Error(ErrorKind::usage,
+                {fmt::format("'{}' is not auto, never or always", printable(options.relays, 40)), "--relays",
+                 "--relays never"});
+  }
+  if (request.choice.level != doctor::Level::quick) {
+    throw Error(ErrorKind::usage,
+                {fmt::format("--relays always with --{}", level_name(request.choice.level)), "",
+                 "--quick: other levels probe the network between hosts that are asked at once"});
+  }
+  return doctor::RelayUse::always;
+}
+
 // "" where none is found: the smoke run then leaves the allreduce out.
 std::string find_own_trainer(System& system) {
   try {
@@ -98,6 +114,7 @@ DoctorRequest request_of(System& system, const DoctorOptions& options) {
   request.reach.limit = std::chrono::seconds(number_of(options.seconds, "--timeout", usual, 3600));
   request.reach.window = number_of(options.window, "--fanout", 32, 1024);
   request.reach.ssh_arguments = options.ssh_arguments;
+  request.relays = relay_use_of(options, request);
   doctor::choose_checks(request.choice,
                         doctor::all_checks());  // a typing error is reported before any host is asked
   doctor::ExaminedJob examined = find_job(system, options.job);
@@ -189,6 +206,8 @@ void add_doctor_options(CLI::App& app, DoctorOptions& options) {
               "connect by ssh, srun, pbsdsh or mpirun; several, joined by commas, are compared")
       .option("--timeout", options.seconds, "N", "seconds for one host in total (20; --full 120)")
       .option("--fanout", options.window, "N", "hosts examined at once (32; at most 8 at one address)")
+      .option("--relays", options.relays, "auto|never|always",
+              "ask hosts through other hosts; auto: more than 4 times --fanout, at level quick")
       .repeatable("--ssh-arg", options.ssh_arguments, "ARG",
                   "an argument for ssh before the host: --ssh-arg=-p2222; repeatable");
   OptionGroup(app, "Output")

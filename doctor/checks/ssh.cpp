@@ -15,6 +15,7 @@ namespace ddlrun::doctor {
 namespace {
 
 constexpr std::uint64_t much_noise_bytes = 4096;
+constexpr const char* relayed_text = "reached through another host";
 
 bool is_key_kind(std::string_view kind) { return kind == "unknown-host-key" || kind == "changed-host-key"; }
 
@@ -173,7 +174,10 @@ std::vector<Finding> check_reached(const CheckInput& input) {
   for (const HostReport& host : input.hosts) {
     const Reach& reach = host.reach;
     if (reach.problem.empty())
-      add_result(findings, "SSH-01", host.host, pass(reach.via == Via::local ? "this machine" : "reached"));
+      add_result(findings, "SSH-01", host.host,
+                 pass(!reach.relay.empty()      ? relayed_text
+                      : reach.via == Via::local ? "this machine"
+                                                : "reached"));
     else if (is_key_kind(reach.problem_kind))
       add_result(findings, "SSH-01", host.host, skip("not reached because of its host key: see SSH-02"));
     else if (reach.problem_kind == "kex-reset")
@@ -253,7 +257,9 @@ std::vector<Finding> check_host_keys(const CheckInput& input) {
     const Reach& reach = host.reach;
     if (reach.problem.empty())
       add_result(findings, "SSH-02", host.host,
-                 reach.via == Via::ssh ? pass("known") : skip("not reached by ssh"));
+                 !reach.relay.empty() ? skip(fmt::format("{}: --relays never asks from here", relayed_text))
+                 : reach.via == Via::ssh ? pass("known")
+                                         : skip("not reached by ssh"));
     else if (!is_key_kind(reach.problem_kind))
       add_result(findings, "SSH-02", host.host, skip("not reached: see SSH-01"));
   }

@@ -151,7 +151,9 @@ std::vector<ValueGroup> group_by_value(
     if (!seen) continue;
     const auto [at, is_new] = place.emplace(*seen, groups.size());
     if (is_new) groups.push_back({*seen, {}});
-    groups[at->second].hosts.push_back(host.host);
+    ValueGroup& group = groups[at->second];
+    group.hosts.push_back(host.host);
+    if (!host.reach.relay.empty()) ++group.relayed[host.reach.relay];
   }
   std::stable_sort(groups.begin(), groups.end(),
                    [](const ValueGroup& a, const ValueGroup& b) { return a.hosts.size() > b.hosts.size(); });
@@ -160,8 +162,19 @@ std::vector<ValueGroup> group_by_value(
 
 bool has_majority(const std::vector<ValueGroup>& groups) {
   std::size_t hosts = 0;
-  for (const ValueGroup& group : groups) hosts += group.hosts.size();
-  return !groups.empty() && is_majority(groups.front().hosts.size(), hosts);
+  std::map<std::string, std::size_t> relayed;  // by relay, whatever their value
+  for (const ValueGroup& group : groups) {
+    hosts += group.hosts.size();
+    for (const auto& [relay, count] : group.relayed) relayed[relay] += count;
+  }
+  if (groups.empty()) return false;
+  const ValueGroup& first = groups.front();
+  return is_majority(first.hosts.size(), hosts) && std::ranges::all_of(relayed, [&](const auto& entry) {
+           const auto& [relay, count] = entry;
+           const auto same = first.relayed.find(relay);
+           return is_majority(first.hosts.size() - (same == first.relayed.end() ? 0 : same->second),
+                              hosts - count);
+         });
 }
 
 bool is_majority(std::size_t with_the_value, std::size_t hosts) {

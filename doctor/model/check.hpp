@@ -28,6 +28,7 @@ struct Reach {
   std::string problem_kind;    // "no-key", "unknown-host-key", "changed-host-key", "unknown-name", "refused",
                                // "timeout", "no-route", "kex-reset", "agent", "other"
   std::string stderr_text;     // the launcher's whole stderr, printable, at most 2 KiB
+  std::string relay;           // the host through which it was reached, "" = none
   int attempts = 1;            // more than one: kex resets on the way
   double connect_seconds = 0;  // until the first word came back
   std::uint64_t noise_bytes = 0;               // what shell start-up files printed on stdout before that
@@ -98,6 +99,7 @@ std::vector<Finding> evaluate_each(const CheckInput& input, std::string_view id,
 struct ValueGroup {
   std::string value;
   std::vector<std::string> hosts;
+  std::map<std::string, std::size_t> relayed = {};  // how many of them answered through each relay
 };
 std::vector<ValueGroup> group_by_value(
     const CheckInput& input, const std::function<std::optional<std::string>(const HostReport&)>& value);
@@ -105,7 +107,8 @@ std::vector<ValueGroup> group_by_value(
 // pass where all are equal; else one finding of `otherwise` that names each group that is not the majority
 // (in `hosts`) and shows all values in `observed`. Hosts without a value are a skip with `missing`.
 // True where `groups` show what is right without a doubt: three hosts or more answered, and more than half of
-// them have the first value. Below that, one host could decide for the others.
+// them have the first value, also without the hosts of any one relay. Below that, one host could decide for
+// the others.
 bool has_majority(const std::vector<ValueGroup>& groups);
 bool is_majority(std::size_t with_the_value, std::size_t hosts);
 

@@ -7,7 +7,9 @@
 #include "doctor/model/check.hpp"
 #include "doctor/model/probe_request.hpp"
 
+#include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +21,21 @@ constexpr std::string_view response_line = "ddlrun-agent answer";
 constexpr std::size_t max_response_bytes = 1u << 20;
 constexpr std::size_t max_request_bytes = 4u << 20;
 constexpr int other_build_status = 9;  // `ddlrun agent --id` of another build
+
+// What a relay does beside its own request: `hosts` get the same request, each under its own name.
+struct RelayedHost {
+  std::string name;
+  std::uint32_t ranks = 0;
+};
+struct RelayRequest {
+  std::vector<RelayedHost> hosts;
+  std::string agent_path;  // where this build lies on the driver host, and perhaps on the others
+  std::vector<std::string> ssh_arguments;
+  unsigned window = 32, per_target = 8;
+  std::size_t flat_most = 0;
+  std::chrono::milliseconds limit{0};  // for one host
+  int connect_seconds = 0;
+};
 
 std::string ready_line(std::string_view build_id);
 
@@ -33,9 +50,18 @@ struct ProbeResponse {
   std::int64_t asked_us = 0;  // its clock when it had read the request
 };
 
-std::string render_probe_request_json(const ProbeRequest& request);     // one line
-ProbeRequest parse_probe_request_json(std::string_view text);           // Error{request} on anything odd
+std::string render_probe_request_json(const ProbeRequest& request,
+                                      const RelayRequest& relay = {});  // one line
+ProbeRequest parse_probe_request_json(std::string_view text,
+                                      RelayRequest* relay = nullptr);   // Error{request} on anything odd
 std::string render_probe_response_json(const ProbeResponse& response);  // one line
 ProbeResponse parse_probe_response_json(std::string_view text, const std::string& host);
+
+// A report of a host that a relay asked. Facts that share `base`, the relay's own, are sent as the
+// difference.
+std::string render_relayed_report_json(const HostReport& report,
+                                       const std::shared_ptr<const FactMap>& base);  // one line
+HostReport parse_relayed_report_json(std::string_view text, const std::shared_ptr<const FactMap>& base,
+                                     const std::string& relay);
 
 }  // namespace ddlrun::doctor

@@ -6,6 +6,7 @@
 #include "base/text/text.hpp"
 #include "doctor/remote/agent_protocol.hpp"
 #include "doctor/remote/pbs.hpp"
+#include "doctor/remote/relay.hpp"
 #include "doctor/remote/target.hpp"
 
 #include <fmt/format.h>
@@ -51,8 +52,8 @@ class Round {
     if (options.via == Via::pbsdsh) pbs_.emplace(system, agent);
   }
 
-  ExpectSession plan(const ProbeRequest& request) {
-    const auto line = std::make_shared<const std::string>(render_probe_request_json(request) + "\n");
+  ExpectSession plan(const ProbeRequest& request, const RelayRequest& relay = {}) {
+    const auto line = std::make_shared<const std::string>(render_probe_request_json(request, relay) + "\n");
     ExpectSession conversation;
     conversation.replies.push_back({ready_line(agent_.id), line, true});
     if (request.is_driver_host) {
@@ -61,16 +62,15 @@ class Round {
     }
     if (pbs_) return pbs_->plan(request);
     pack_once();
-    conversation.command =
-        plan_reach_command(options_, request.host, agent_script(), arguments_);
+    conversation.command = plan_reach_command(options_, request.host, agent_script(), arguments_);
     conversation.target = targets_.of(request.host);
     conversation.replies.push_back({std::string("ddlrun-agent wanted"), packed_, false});
     return conversation;
   }
-  void resolve(std::span<const ProbeRequest> requests) {
+  void resolve(std::span<const ProbeRequest> requests, std::span<const std::size_t> asked) {
     std::vector<std::string> hosts;
-    for (const ProbeRequest& request : requests) {
-      if (!request.is_driver_host) hosts.push_back(request.host);
+    for (const std::size_t at : asked) {
+      if (!requests[at].is_driver_host) hosts.push_back(requests[at].host);
     }
     targets_.resolve(hosts);
   }
@@ -172,36 +172,134 @@ HostReport report_of(const ProbeRequest& request, const ProcessResult& result, c
   return report;
 }
 
+constexpr milliseconds relay_grace{5'000};
+constexpr std::uint64_t relayed_bytes = 128u << 10;  // of one host, on average
+constexpr std::size_t enough_failures = 3;           // a relay that reached no host after so many stops
+
+// The hosts of one call of `reach_hosts`: first through relays, then the rest one by one.
+class Asking {
+ public:
+  Asking(System& system, std::span<const ProbeRequest> requests, const AgentBinary& agent,
+         const ReachOptions& options, const ReportSink& sink)
+      : system_(system),
+        requests_(requests),
+        agent_(agent),
+        options_(options),
+        sink_(sink),
+        round_(system, agent, options),
+        done_(requests.size()) {}
+
+  ReachSummary run() {
+    ask_through_relays();
+    std::vector<std::size_t> open;
+    for (std::size_t i = 0; i < done_.size(); ++i) {
+      if (!done_[i]) open.push_back(i);
+    }
+    if (!through_relays_) {
+      ask_directly(std::move(open));
+    } else if (!options_.is_relay) {
+      summary_.missing = open.size();
+      ask_directly(std::move(open));
+    }
+    return std::move(summary_);
+  }
+
+ private:
+  void take(std::size_t host, HostReport&& report) {
+    done_[host] = true;
+    sink_(host, std::move(report));
+  }
+
+  void ask_through_relays() {
+    std::vector<std::size_t> local, remote;
+    for (std::size_t i = 0; i < requests_.size(); ++i)
+      (requests_[i].is_driver_host ? local : remote).push_back(i);
+    const FanOut fan_out{options_.window, options_.flat_most};
+    const std::vector<Branch> plan = plan_branches(remote.size(), fan_out);
+    if (plan.empty()) return;
+    through_relays_ = true;
+    std::vector<std::span<const std::size_t>> branches;
+    for (const std::size_t& host : local) branches.emplace_back(&host, 1);
+    for (const Branch& branch : plan)
+      branches.push_back(std::span(remote).subspan(branch.first, branch.count));
+    std::vector<std::size_t> firsts;
+    for (const auto branch : branches) firsts.push_back(branch.front());
+    round_.resolve(requests_, firsts);
+    std::vector<ExpectSession> sessions;
+    for (const auto branch : branches)
+      sessions.push_back(
+          round_.plan(requests_[branch.front()], plan_relay(requests_, branch, agent_, options_)));
+    const std::size_t most_behind = plan.front().count - 1;
+    ProcessLimits limits;
+    limits.timeout = options_.limit * static_cast<int>(1 + count_rounds(most_behind, fan_out));
+    limits.silence = options_.limit + relay_grace * static_cast<int>(1 + count_relays(most_behind, fan_out));
+    limits.output_bytes = max_response_bytes + (64u << 10) + relayed_bytes * most_behind;
+    const auto window = static_cast<unsigned>(sessions.size());
+    system_.processes.run_sessions(
+        sessions, limits, {window, options_.per_target},
+        [&](std::size_t at, ProcessResult&& result) { take_branch(branches[at], result); });
+  }
+
+  void take_branch(std::span<const std::size_t> branch, const ProcessResult& result) {
+    HostReport report = report_of(requests_[branch.front()], result, options_);
+    const auto count = [&](std::size_t host, HostReport&& relayed) {
+      ++summary_.relayed;
+      take(host, std::move(relayed));
+    };
+    std::string why = report.reach.problem;
+    if (why.empty()) {
+      why = take_relayed_reports(result.out, requests_, branch, report, count);
+      take(branch.front(), std::move(report));
+    }
+    if (summary_.why_missing.empty() && !why.empty())
+      summary_.why_missing = fmt::format("{}: {}", requests_[branch.front()].host, why);
+  }
+
+  void ask_directly(std::vector<std::size_t> open) {
+    round_.resolve(requests_, open);
+    ProcessLimits limits;
+    limits.timeout = options_.limit;
+    limits.output_bytes = max_response_bytes + (64u << 10);
+    std::size_t answered = 0, failed = 0;
+    SessionWindow window{options_.window, options_.per_target};
+    if (options_.is_relay) window.enough = [&] { return answered == 0 && failed >= enough_failures; };
+    for (int attempt = 1; !open.empty(); ++attempt) {
+      std::vector<ExpectSession> sessions;
+      for (const std::size_t index : open) sessions.push_back(round_.plan(requests_[index]));
+      std::vector<std::size_t> again;
+      system_.processes.run_sessions(sessions, limits, window, [&](std::size_t at, ProcessResult&& result) {
+        round_.collect(requests_[open[at]], result);
+        HostReport report = report_of(requests_[open[at]], result, options_);
+        report.reach.attempts = attempt;
+        if (report.reach.problem_kind == "kex-reset" && attempt < options_.attempts) {
+          again.push_back(open[at]);
+          return;
+        }
+        ++(report.reach.problem.empty() ? answered : failed);
+        take(open[at], std::move(report));
+      });
+      open = std::move(again);
+      window.per_target = std::max(1u, window.per_target / 2);  // sshd has reported too many at once
+    }
+  }
+
+  System& system_;
+  std::span<const ProbeRequest> requests_;
+  const AgentBinary& agent_;
+  const ReachOptions& options_;
+  const ReportSink& sink_;
+  Round round_;
+  std::vector<char> done_;
+  bool through_relays_ = false;
+  ReachSummary summary_;
+};
+
 }  // namespace
 
-void reach_hosts(System& system, std::span<const ProbeRequest> requests, const AgentBinary& agent,
-                 const ReachOptions& options, const ReportSink& sink) {
+ReachSummary reach_hosts(System& system, std::span<const ProbeRequest> requests, const AgentBinary& agent,
+                         const ReachOptions& options, const ReportSink& sink) {
   check_names(requests);
-  Round round(system, agent, options);
-  round.resolve(requests);
-  std::vector<std::size_t> open(requests.size());
-  for (std::size_t i = 0; i < open.size(); ++i) open[i] = i;
-  ProcessLimits limits;
-  limits.timeout = options.limit;
-  limits.output_bytes = max_response_bytes + (64u << 10);
-  SessionWindow window{options.window, options.per_target};
-  for (int attempt = 1; !open.empty(); ++attempt) {
-    std::vector<ExpectSession> sessions;
-    for (const std::size_t index : open) sessions.push_back(round.plan(requests[index]));
-    std::vector<std::size_t> again;
-    system.processes.run_sessions(sessions, limits, window, [&](std::size_t at, ProcessResult&& result) {
-      round.collect(requests[open[at]], result);
-      HostReport report = report_of(requests[open[at]], result, options);
-      report.reach.attempts = attempt;
-      if (report.reach.problem_kind == "kex-reset" && attempt < options.attempts) {
-        again.push_back(open[at]);
-      } else {
-        sink(open[at], std::move(report));
-      }
-    });
-    open = std::move(again);
-    window.per_target = std::max(1u, window.per_target / 2);  // sshd has reported too many at once
-  }
+  return Asking(system, requests, agent, options, sink).run();
 }
 
 Command plan_reach_command(const ReachOptions& options, const std::string& host, const std::string& script,

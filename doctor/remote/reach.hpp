@@ -7,6 +7,7 @@
 #include "base/os/system.hpp"
 #include "doctor/model/check.hpp"
 #include "doctor/model/probe_request.hpp"
+#include "doctor/remote/fan_out.hpp"
 
 #include <chrono>
 #include <functional>
@@ -24,7 +25,15 @@ struct ReachOptions {
   unsigned per_target = 8;                  // of them to one address or jump host
   std::chrono::milliseconds limit{20'000};  // for one host, all in all
   int connect_seconds = 5;
-  int attempts = 3;  // where sshd drops connections because there are too many
+  int attempts = 3;                            // where sshd drops connections because there are too many
+  std::size_t flat_most = FanOut{}.flat_most;  // more hosts than that are asked through relays
+  bool is_relay = false;  // leaves hosts that do not answer to the driver host, soon where none does
+};
+
+struct ReachSummary {
+  std::size_t relayed = 0;  // hosts that answered through a relay
+  std::size_t missing = 0;  // hosts that were left to a relay, and then asked directly
+  std::string why_missing;  // what a relay said about one of them, or how it failed
 };
 
 // The agent as it is called and sent.
@@ -40,9 +49,9 @@ using ReportSink = std::function<void(std::size_t host, HostReport&& report)>;
 
 // Sends each host its request (`ProbeRequest::host` is where it goes; is_driver_host = this machine, no
 // connection). Error{usage} if a name is not a host name; a host that cannot be reached is a report with a
-// problem.
-void reach_hosts(System& system, std::span<const ProbeRequest> requests, const AgentBinary& agent,
-                 const ReachOptions& options, const ReportSink& sink);
+// problem: of many hosts only after it was asked directly.
+ReachSummary reach_hosts(System& system, std::span<const ProbeRequest> requests, const AgentBinary& agent,
+                         const ReachOptions& options, const ReportSink& sink);
 
 // What a failed connection was, from the launcher's words and status: a `Reach::problem_kind`.
 std::string classify_problem(std::string_view stderr_text, int exit_status, bool timed_out);

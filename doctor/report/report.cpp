@@ -119,11 +119,12 @@ std::string render_skips(std::span<const Finding> findings) {
 
 std::string render_summary(const Examination& examination) {
   const Summary summary = count_checks(examination.findings);
-  std::string text =
-      fmt::format("{} by {}, {}: {} in {:.1f} s: {} pass", count_of(examination.hosts.size(), "host"),
-                  join_paths(examination.paths, " and "), level_name(examination.level),
-                  count_of(static_cast<std::uint64_t>(summary.checks), "check"), examination.seconds,
-                  summary[Verdict::pass]);
+  std::string text = fmt::format(
+      "{} by {}{}, {}: {} in {:.1f} s: {} pass", count_of(examination.hosts.size(), "host"),
+      join_paths(examination.paths, " and "),
+      examination.relayed == 0 ? "" : fmt::format(", {} through others", examination.relayed),
+      level_name(examination.level), count_of(static_cast<std::uint64_t>(summary.checks), "check"),
+      examination.seconds, summary[Verdict::pass]);
   for (const Verdict verdict : {Verdict::fail, Verdict::error, Verdict::warn, Verdict::skip}) {
     if (summary[verdict] > 0) text += fmt::format(", {} {}", summary[verdict], verdict_name(verdict));
     if (verdict == Verdict::skip && summary[verdict] > 0) text += " (--all shows why)";

@@ -18,6 +18,7 @@ struct Examination {
   std::vector<Via> paths{Via::ssh};  // by which the hosts were reached; findings are of the first
   std::vector<std::string> hosts;
   std::vector<std::string> unreached;  // of them
+  std::size_t relayed = 0;             // of them, by the word of a relay alone
   std::vector<Finding> findings;
   double seconds = 0;
 };

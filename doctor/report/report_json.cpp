@@ -40,6 +40,7 @@ std::string render_report_json(const Examination& examination, std::span<const C
                               {"via", join_paths(examination.paths, ",")},
                               {"hosts", examination.hosts},
                               {"unreached", examination.unreached},
+                              {"relayed", examination.relayed},
                               {"seconds", examination.seconds},
                               {"checks",
                                {{"pass", summary[Verdict::pass]},

@@ -99,32 +99,81 @@ ProbePlanOptions probe_plan_options(const DoctorRequest& request, const Environm
           static_cast<std::uint64_t>(Steady::now().time_since_epoch().count())};
 }
 
+void note_missing(System& system, const ReachSummary& summary) {
+  if (summary.missing == 0) return;
+  system.err(
+      fmt::format("ddlrun: {} of {} hosts did not answer through another host and were asked directly{}\n",
+                  summary.missing, summary.missing + summary.relayed,
+                  summary.why_missing.empty() ? "" : fmt::format(" ({})", summary.why_missing)));
+}
+
+// Reports of equal hosts share their facts.
+class SharedFacts {
+ public:
+  void share(Facts& facts) {
+    if (facts.base()) return;  // from a relay
+    if (base_) return facts.share(base_);
+    base_ = std::make_shared<const FactMap>(facts.all());
+    facts.share(base_);
+  }
+
+ private:
+  std::shared_ptr<const FactMap> base_;
+};
+
+}  // namespace
+
+std::size_t most_without_relays(RelayUse use, Level level, Via via, unsigned window) {
+  constexpr std::size_t rounds = 4;  // so many windows take about as long as a tree
+  if (use == RelayUse::never || level != Level::quick || via != Via::ssh) return FanOut{}.flat_most;
+  return use == RelayUse::always ? window : rounds * window;
+}
+
+namespace {
+
+// What an examination has in common with the hosts: it lasts as long as they are asked.
+struct Common {
+  Common(System& system, const Job& job) : token(system, job), probe_key(make_probe_key()) {}
+  TokenFile token;
+  std::string probe_key;
+};
+
+std::vector<ProbeRequest> requests_of(const DoctorRequest& request, const Environment& environment, Via via,
+                                      bool with_driver_host, const Common& common) {
+  std::vector<ProbeRequest> requests =
+      plan_probe_requests(request.job, probe_plan_options(request, environment, with_driver_host));
+  for (ProbeRequest& one : requests) {
+    one.token_file = common.token.path();
+    one.probe_key = common.probe_key;
+  }
+  if (via != Via::ssh) {  // limits by the scheduler's path are its own, on this host too
+    for (std::size_t i = 0; i < request.hosts.size(); ++i) requests[i].is_driver_host = false;
+  }
+  return requests;
+}
+
 }  // namespace
 
 Gathered gather_from_hosts(System& system, const DoctorRequest& request) {
   const AgentBinary agent = agent_binary(system.environment);
-  const TokenFile token(system, request.job);
-  const std::string probe_key = make_probe_key();
+  const Common common(system, request.job);
   Gathered gathered;
   for (const Via via : request.paths) {
     const bool first = gathered.by_path.empty();
-    std::vector<ProbeRequest> requests =
-        plan_probe_requests(request.job, probe_plan_options(request, system.environment, first));
-    for (ProbeRequest& one : requests) {
-      one.token_file = token.path();
-      one.probe_key = probe_key;
-    }
-    if (via != Via::ssh) {  // limits by the scheduler's path are its own, on this host too
-      for (std::size_t i = 0; i < request.hosts.size(); ++i) requests[i].is_driver_host = false;
-    }
+    const auto requests = requests_of(request, system.environment, via, first, common);
     ReachOptions options = request.reach;
     options.via = via;
+    options.flat_most = most_without_relays(request.relays, request.choice.level, via, options.window);
     std::vector<HostReport> reports(requests.size());
     Progress progress(system, request.hosts.size());
-    reach_hosts(system, requests, agent, options, [&](std::size_t host, HostReport&& report) {
-      reports[host] = std::move(report);
-      if (host < request.hosts.size()) progress.count_one();  // the driver host is not one of them
-    });
+    SharedFacts shared;
+    const ReachSummary summary =
+        reach_hosts(system, requests, agent, options, [&](std::size_t host, HostReport&& report) {
+          shared.share(report.facts);
+          reports[host] = std::move(report);
+          if (host < request.hosts.size()) progress.count_one();  // the driver host is not one of them
+        });
+    note_missing(system, summary);
     if (first) {
       gathered.driver_host = std::move(reports.back());
       reports.pop_back();
@@ -132,6 +181,21 @@ Gathered gather_from_hosts(System& system, const DoctorRequest& request) {
     gathered.by_path.push_back(std::move(reports));
   }
   return gathered;
+}
+
+void ask_again(System& system, const DoctorRequest& request, std::span<const std::size_t> hosts,
+               Gathered& gathered) {
+  const AgentBinary agent = agent_binary(system.environment);
+  const Common common(system, request.job);
+  const Via via = request.paths.front();
+  const auto all = requests_of(request, system.environment, via, false, common);
+  std::vector<ProbeRequest> requests;
+  for (const std::size_t host : hosts) requests.push_back(all[host]);
+  ReachOptions options = request.reach;
+  options.via = via;
+  reach_hosts(system, requests, agent, options, [&](std::size_t at, HostReport&& report) {
+    gathered.by_path[0][hosts[at]] = std::move(report);
+  });
 }
 
 }  // namespace ddlrun::doctor

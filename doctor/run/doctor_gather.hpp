@@ -6,17 +6,26 @@
 #include "doctor/checks/examination.hpp"
 #include "doctor/remote/reach.hpp"
 
+#include <span>
 #include <string>
 #include <vector>
 
 namespace ddlrun::doctor {
+
+// Whether hosts are asked through other hosts. `automatic`: of very many, at level quick, by ssh. The probes
+// of level full need neighbours that are asked at the same time.
+enum class RelayUse { automatic, never, always };
+
+// For ReachOptions::flat_most.
+std::size_t most_without_relays(RelayUse use, Level level, Via via, unsigned window);
 
 struct DoctorRequest {
   Job job;
   std::vector<std::string> hosts;  // in order, each once
   CheckChoice choice;
   std::vector<Via> paths{Via::ssh};
-  ReachOptions reach;               // `via` is set from `paths`
+  ReachOptions reach;  // `via` is set from `paths`
+  RelayUse relays = RelayUse::automatic;
   std::vector<std::string> groups;  // gatherers to run; empty = all of the level
   std::string trainer;              // path of ddl-train for the smoke run; "": none was found
 };
@@ -29,5 +38,9 @@ struct Gathered {
 
 // Never throws for a host that does not answer.
 Gathered gather_from_hosts(System& system, const DoctorRequest& request);
+
+// Asks some of the hosts again by the first path, without relays, and replaces their reports.
+void ask_again(System& system, const DoctorRequest& request, std::span<const std::size_t> hosts,
+               Gathered& gathered);
 
 }  // namespace ddlrun::doctor

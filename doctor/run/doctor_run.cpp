@@ -3,6 +3,7 @@
 
 #include "doctor/gather/probe_mpi.hpp"
 #include "doctor/gather/probe_stress.hpp"
+#include "doctor/run/confirmation.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -29,6 +30,23 @@ void run_smoke(System& system, const DoctorRequest& request, std::span<const Che
     gathered.driver_host.facts.merge(probe_stress(system, run));
 }
 
+// A finding that rests on a relay's word is checked with an answer of the host itself.
+std::vector<Finding> find_and_confirm(System& system, const DoctorRequest& request,
+                                      std::span<const Check> checks, Gathered& gathered) {
+  constexpr int last_round = 3;
+  const std::span<const std::vector<HostReport>> paths(gathered.by_path);
+  const CheckInput input{request.job, request.choice.level, gathered.driver_host, gathered.by_path[0],
+                         paths.subspan(1)};
+  std::vector<std::string> relays;
+  for (const HostReport& host : gathered.by_path[0]) relays.push_back(host.reach.relay);
+  for (int round = 0;; ++round) {
+    std::vector<Finding> findings = run_checks(checks, input, request.choice.warn);
+    const auto again = hosts_to_confirm(findings, input.hosts, relays, round == last_round);
+    if (again.empty() || round > last_round) return findings;
+    ask_again(system, request, again, gathered);
+  }
+}
+
 }  // namespace
 
 Examination examine(System& system, const DoctorRequest& request, const BaselineRequest& baseline) {
@@ -36,17 +54,15 @@ Examination examine(System& system, const DoctorRequest& request, const Baseline
   const auto checks = choose_checks(request.choice, all_checks());
   Gathered gathered = gather_from_hosts(system, request);
   run_smoke(system, request, checks, gathered);
-  const std::span<const std::vector<HostReport>> paths(gathered.by_path);
-  const CheckInput input{request.job, request.choice.level, gathered.driver_host, gathered.by_path[0],
-                         paths.subspan(1)};
   Examination examination;
+  examination.findings = find_and_confirm(system, request, checks, gathered);
   examination.level = request.choice.level;
   examination.paths = request.paths;
   examination.hosts = request.hosts;
   for (const HostReport& report : gathered.by_path[0]) {
     if (!report.reach.problem.empty()) examination.unreached.push_back(report.host);
+    if (!report.reach.relay.empty()) ++examination.relayed;
   }
-  examination.findings = run_checks(checks, input, request.choice.warn);
   use_baseline(system, baseline, gathered.by_path[0], examination.findings);
   examination.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return examination;

@@ -93,6 +93,34 @@ TEST_CASE("a child that ignores TERM is killed, and its silence costs no one els
   CHECK(results[1].out == "fine\n");
 }
 
+TEST_CASE("silence ends a child, output that goes on does not") {
+  PosixProcesses processes;
+  ProcessLimits limits;
+  limits.timeout = milliseconds(20'000);
+  limits.silence = milliseconds(700);
+  const std::vector<ExpectSession> sessions{
+      {{"sh", "-c", "for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.2; done"}, "", {}},
+      {{"sh", "-c", "echo one; sleep 15"}, "", {}}};
+  std::vector<ProcessResult> results(2);
+  processes.run_sessions(sessions, limits, {}, [&](std::size_t index, ProcessResult&& result) {
+    results[index] = std::move(result);
+  });
+  CHECK(!results[0].timed_out);
+  CHECK(results[0].out.ends_with("8\n"));
+  CHECK(results[1].timed_out);
+  CHECK(results[1].out == "one\n");
+}
+
+TEST_CASE("no session starts when there are enough") {
+  PosixProcesses processes;
+  std::size_t ended = 0;
+  const std::vector<ExpectSession> sessions(20, ExpectSession{{"true"}, "", {}});
+  processes.run_sessions(sessions, {}, {2, 2, [&] { return ended >= 3; }},
+                         [&](std::size_t, ProcessResult&&) { ++ended; });
+  CHECK(ended >= 3);
+  CHECK(ended <= 5);
+}
+
 TEST_CASE("a program that is not there") {
   const auto results = run_sessions({{{"ddlrun-no-such-program"}, "", {}}});
   CHECK(results[0].exit_status == 127);

@@ -76,4 +76,27 @@ TEST_CASE("segments of fact names") {
   CHECK(facts.why_missing("net.ib0.up") == "not gathered");
 }
 
+TEST_CASE("no relay decides alone what is right") {
+  ddlrun::tests::DoctorInput input;
+  const auto add = [&](int count, const char* value, const char* relay) {
+    for (int i = 0; i < count; ++i) {
+      HostReport& host = input.add("h" + std::to_string(input.hosts.size()));
+      host.facts.set("python", value);
+      host.reach.relay = relay;
+    }
+  };
+  const auto decided = [&] {
+    return has_majority(group_by_value(input.get(), [](const HostReport& host) -> std::optional<std::string> {
+      return std::string(host.facts.text("python").value_or(""));
+    }));
+  };
+  add(20, "3.11", "r1");
+  add(2, "3.9", "");
+  CHECK(!decided());  // all but two by one relay's word
+  add(3, "3.11", "");
+  CHECK(decided());
+  add(4, "3.9", "r2");
+  CHECK(!decided());  // without r1: 3 to 6
+}
+
 TEST_SUITE_END();
