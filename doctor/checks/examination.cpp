@@ -7,8 +7,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <map>
+#include <system_error>
+#include <thread>
 
 namespace ddlrun::doctor {
 
@@ -85,21 +88,46 @@ const Check& find_check(const std::string& id, std::span<const Check> checks) {
   return *found;
 }
 
+namespace {
+
+std::vector<Finding> run_safely(const Check& check, const CheckInput& input) {
+  try {
+    return check.run(input);
+  } catch (const std::exception& error) {
+    CheckResult result;
+    result.verdict = Verdict::error;
+    result.observed = fmt::format("the check failed with an error: {}", error.what());
+    return single_finding(check.id, std::move(result));
+  }
+}
+
+// Checks are pure: over thousands of hosts they share the cores.
+std::vector<std::vector<Finding>> run_each(std::span<const Check> checks, const CheckInput& input) {
+  constexpr std::size_t hosts_worth_a_thread = 512, most_threads = 8;
+  std::vector<std::vector<Finding>> findings(checks.size());
+  std::atomic<std::size_t> next{0};
+  const auto run_some = [&] {
+    for (std::size_t i = next++; i < checks.size(); i = next++) findings[i] = run_safely(checks[i], input);
+  };
+  const std::size_t wanted = std::min<std::size_t>(
+      {most_threads, std::thread::hardware_concurrency(), input.hosts.size() / hosts_worth_a_thread});
+  std::vector<std::jthread> threads;
+  try {
+    while (threads.size() + 1 < wanted) threads.emplace_back(run_some);
+  } catch (const std::system_error&) {  // no more threads for this user: those that there are do it
+  }
+  run_some();
+  threads.clear();
+  return findings;
+}
+
+}  // namespace
+
 std::vector<Finding> run_checks(std::span<const Check> checks, const CheckInput& input,
                                 const std::vector<std::string>& warn) {
   std::vector<Finding> findings;
-  for (const Check& check : checks) {
-    try {
-      std::vector<Finding> some = check.run(input);
-      std::move(some.begin(), some.end(), std::back_inserter(findings));
-    } catch (const std::exception& error) {
-      CheckResult result;
-      result.verdict = Verdict::error;
-      result.observed = fmt::format("the check failed with an error: {}", error.what());
-      std::vector<Finding> broken = single_finding(check.id, std::move(result));
-      findings.push_back(std::move(broken.front()));
-    }
-  }
+  for (std::vector<Finding>& some : run_each(checks, input))
+    std::move(some.begin(), some.end(), std::back_inserter(findings));
   for (Finding& finding : findings) {
     if (finding.verdict == Verdict::fail && means_any(warn, finding.id)) finding.verdict = Verdict::warn;
   }
