@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <chrono>
 #include <span>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace ddlrun::doctor {
 
@@ -30,6 +33,38 @@ void run_smoke(System& system, const DoctorRequest& request, std::span<const Che
     gathered.driver_host.facts.merge(probe_stress(system, run));
 }
 
+// The checks to run again after `hosts` were asked again: those of their warnings and failures, or all where
+// one of them is not there any more.
+std::vector<Check> concerned_checks(std::span<const Check> checks, std::span<const Finding> findings,
+                                    std::span<const HostReport> reports, std::span<const std::size_t> hosts) {
+  std::unordered_set<std::string_view> names;
+  bool all_answered = true;
+  for (const std::size_t host : hosts) {
+    names.insert(reports[host].host);
+    all_answered = all_answered && reports[host].reach.problem.empty();
+  }
+  std::unordered_set<std::string_view> ids;
+  for (const Finding& finding : findings) {
+    if (finding.verdict != Verdict::fail && finding.verdict != Verdict::warn) continue;
+    const auto is_asked = [&](const std::string& host) { return names.contains(host); };
+    if (std::ranges::any_of(finding.hosts, is_asked)) ids.insert(finding.id);
+  }
+  std::vector<Check> concerned;
+  std::ranges::copy_if(checks, std::back_inserter(concerned),
+                       [&](const Check& check) { return !all_answered || ids.contains(check.id); });
+  return concerned;
+}
+
+// `findings` with those of the checks `again` replaced, in the order of `checks`.
+void replace_findings(std::vector<Finding>& findings, std::span<const Check> checks,
+                      std::span<const Check> again, std::vector<Finding> replacement) {
+  std::unordered_map<std::string_view, std::size_t> order;
+  for (const Check& check : checks) order.emplace(check.id, order.size());
+  for (const Check& check : again) std::erase_if(findings, [&](const auto& f) { return f.id == check.id; });
+  std::ranges::move(replacement, std::back_inserter(findings));
+  std::ranges::stable_sort(findings, {}, [&](const Finding& finding) { return order[finding.id]; });
+}
+
 // A finding that rests on a relay's word is checked with an answer of the host itself.
 std::vector<Finding> find_and_confirm(System& system, const DoctorRequest& request,
                                       std::span<const Check> checks, Gathered& gathered) {
@@ -39,12 +74,15 @@ std::vector<Finding> find_and_confirm(System& system, const DoctorRequest& reque
                          paths.subspan(1)};
   std::vector<std::string> relays;
   for (const HostReport& host : gathered.by_path[0]) relays.push_back(host.reach.relay);
-  for (int round = 0;; ++round) {
-    std::vector<Finding> findings = run_checks(checks, input, request.choice.warn);
-    const auto again = hosts_to_confirm(findings, input.hosts, relays, round == last_round);
-    if (again.empty() || round > last_round) return findings;
-    ask_again(system, request, again, gathered);
+  std::vector<Finding> findings = run_checks(checks, input, request.choice.warn);
+  for (int round = 0; round <= last_round; ++round) {
+    const auto hosts = hosts_to_confirm(findings, input.hosts, relays, round == last_round);
+    if (hosts.empty()) break;
+    ask_again(system, request, hosts, gathered);
+    const std::vector<Check> again = concerned_checks(checks, findings, input.hosts, hosts);
+    replace_findings(findings, checks, again, run_checks(again, input, request.choice.warn));
   }
+  return findings;
 }
 
 }  // namespace
