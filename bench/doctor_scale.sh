@@ -35,10 +35,6 @@ cat > "$work/record/ssh" << END
 while [ "\$1" != -- ]; do [ "\$1" != -G ] || exit 0; shift; done
 [ "\$2" = "$(head -1 "$work/names")" ] || exit 1
 sh -c "\$3" | tee "$work/answer"
-#!/bin/sh
-while [ "\$1" != -- ]; do [ "\$1" != -G ] || exit 0; shift; done
-[ "\$2" = "$(head -1 "$work/names")" ] || exit 1
-sh -c "\$3" | tee "$work/answer"
 END
 chmod 755 "$work/record/ssh"
 PATH=$work/record:$PATH with_hosts "$DDLRUN" doctor "n[$(printf "%0*d-%0*d" "$width" 1 "$width" 600)]" --relays never > "$work/out" 2> "$work/err" || true
@@ -60,6 +56,7 @@ for ((i = 0; i < rounds; i++)); do
   [ -n "${ONLY_TREE:-}" ] && continue
   STAND_IN_LOCKED=1 measure locked "$DDLRUN" doctor "$list"
   measure flat "$DDLRUN" doctor "$list" --relays never
+  export STAND_IN_ALONE=1
   measure xargs xargs -a "$work/names" -P 32 -n 1 ssh --
   names=(tree locked flat xargs)
   if [ -n "$(type -P pdsh)" ]; then
@@ -70,6 +67,7 @@ for ((i = 0; i < rounds; i++)); do
     measure clush clush -f 32 -w "$list" --worker=exec -- ssh -- %h
     names+=(clush)
   fi
+  unset STAND_IN_ALONE
 done
 sort "$work/status" | uniq -c
 tail -1 "$work/tree.out"
