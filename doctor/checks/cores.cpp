@@ -201,9 +201,8 @@ CheckResult evaluate_pbs_request(const CheckInput& input) {
   if (input.job.ranks_of_host.empty()) return skip("the ranks of a host are not known");
   if (!fits.empty() && unknown.empty()) return pass(fits);
   const Facts& facts = input.driver_host.facts;
-  const std::string why = facts.has("scheduler.pbs.cores")
-                              ? facts.why_missing("scheduler.pbs.cores")
-                              : "exec_host of the job does not list it";
+  const std::string why = facts.has("scheduler.pbs.cores") ? facts.why_missing("scheduler.pbs.cores")
+                                                           : "exec_host of the job does not list it";
   return skip(fmt::format("the job's cores on {} are not known: {}", render_hosts(unknown), why));
 }
 

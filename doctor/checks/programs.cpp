@@ -91,8 +91,7 @@ Wanted find_wanted(const CheckInput& input) {
 
 CheckResult evaluate_same(const CheckInput& input, const HostReport& host, const Wanted& wanted) {
   const auto here = text_of(host, "program.path");
-  if (!here && !host.facts.has("program.path"))
-    return skip(host.facts.why_missing("program.path"));
+  if (!here && !host.facts.has("program.path")) return skip(host.facts.why_missing("program.path"));
   if (!here) {
     return fail(host.facts.why_missing("program.path"),
                 wanted.path.empty() ? input.job.program[0] : wanted.path,

@@ -16,9 +16,20 @@ DDLRUN_FUZZ_TARGET(agent_answer) {
                   "an answer is read as written", text);
     fuzz::require(text.find('\n') == std::string::npos, "an answer is one line", text);
   }
-  if (const auto request = fuzz::accepted([&] { return parse_probe_request_json(input); })) {
-    const std::string text = render_probe_request_json(*request);
-    fuzz::require(render_probe_request_json(parse_probe_request_json(text)) == text,
+  const auto base = std::make_shared<const FactMap>(FactMap{{"a", {true, "1"}}, {"b", {false, "why"}}});
+  if (const auto report = fuzz::accepted([&] { return parse_relayed_report_json(input, base, "h1"); })) {
+    const std::string text = render_relayed_report_json(*report, base);
+    const HostReport again = parse_relayed_report_json(text, base, "h1");
+    fuzz::require(again.host == report->host && again.facts == report->facts &&
+                      again.failed_gatherers == report->failed_gatherers,
+                  "a relayed report is read as written", text);
+    fuzz::require(text.find('\n') == std::string::npos, "a relayed report is one line", text);
+  }
+  RelayRequest relay;
+  if (const auto request = fuzz::accepted([&] { return parse_probe_request_json(input, &relay); })) {
+    const std::string text = render_probe_request_json(*request, relay);
+    RelayRequest same;
+    fuzz::require(render_probe_request_json(parse_probe_request_json(text, &same), same) == text,
                   "a request is read as written", text);
   }
   if (const auto baseline = fuzz::accepted([&] { return parse_baseline_json(input, "baseline.json"); })) {
