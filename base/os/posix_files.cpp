@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "base/os/posix_system.hpp"
 #include "base/os/path_owner.hpp"
+#include "base/os/posix_system.hpp"
 #include "base/os/replaced_path.hpp"
 #include "base/os/standard_output.hpp"
 #include "base/text/error.hpp"
@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -41,10 +42,14 @@ std::string parent_of(const std::string& path) {
 }
 
 [[noreturn]] void refuse_file(std::string_view action, const std::string& path, int code) {
-  const std::string hint = code == ENOENT   ? "ls -l " + parent_of(path)
-                           : code == EISDIR ? "a file in it: ls " + path
-                           : code == EACCES ? "check the permissions; ls -ld " + path
-                                            : "df -h; ls -ld " + path;
+  const std::string hint =
+      code == ENOENT   ? "ls -l " + parent_of(path)
+      : code == EISDIR ? "a file in it: ls " + path
+      : code == EACCES ? "check the permissions; ls -ld " + path
+      : code == ENOSPC || code == EDQUOT
+          ? fmt::format("df -h {0}; df -i {0}   # room and files", quote_shell(parent_of(path)))
+      : code == EROFS ? "findmnt -T " + quote_shell(parent_of(path))
+                      : "df -h; ls -ld " + path;
   throw Error(ErrorKind::request,
               {fmt::format("cannot {} {}: {}", action, path, std::strerror(code)), path, hint});
 }
@@ -85,6 +90,64 @@ bool write_through(const std::string& path, const struct stat& status, std::stri
   if (const int code = write_bytes(d.fd, bytes); code != 0) refuse_file("write", path, code);
   if (::close(std::exchange(d.fd, -1)) != 0) refuse_file("write", path, errno);
   return true;
+}
+
+// 0, or an errno. A file that only its owner could read stays so.
+int write_whole(int descriptor, const std::optional<struct stat>& replaced, std::string_view bytes) {
+  if (replaced && ::fchmod(descriptor, replaced->st_mode & 0777) != 0) return errno;
+  if (const int code = write_bytes(descriptor, bytes); code != 0) return code;
+  return ::fsync(descriptor) == 0 ? 0 : errno;
+}
+
+// Takes FILE.tmp.PID, or FILE.tmp.PID.N beside what a killed process with this number has left; "": errno.
+std::string take_temporary_name(const std::string& path,
+                                const std::function<bool(const std::string& name)>& take) {
+  constexpr int most_names = 100;
+  const std::string first = fmt::format("{}.tmp.{}", path, ::getpid());
+  std::string name = first;
+  for (int i = 1; !take(name); ++i) {
+    if (errno != EEXIST || i == most_names) return {};
+    name = fmt::format("{}.{}", first, i);
+  }
+  return name;
+}
+
+bool rename_or_remove(const std::string& temporary, const std::string& path) {
+  if (::rename(temporary.c_str(), path.c_str()) == 0) return true;
+  const int code = errno;
+  ::unlink(temporary.c_str());
+  errno = code;
+  return false;
+}
+
+// By a file that has no name until it is whole: a process that is killed meanwhile leaves nothing behind.
+// False where the file system has no such files, for one NFS.
+bool write_nameless(const std::string& path, const std::optional<struct stat>& replaced,
+                    std::string_view bytes) {
+  const Descriptor d{::open(parent_of(path).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644)};
+  if (d.fd < 0 || write_whole(d.fd, replaced, bytes) != 0) return false;
+  const std::string own = fmt::format("/proc/self/fd/{}", d.fd);
+  const auto link = [&](const std::string& name) {
+    return ::linkat(AT_FDCWD, own.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+  };
+  if (!replaced && link(path)) return true;
+  const std::string temporary = take_temporary_name(path, link);
+  return !temporary.empty() && rename_or_remove(temporary, path);
+}
+
+void write_named(const std::string& path, const std::optional<struct stat>& replaced,
+                 std::string_view bytes) {
+  Descriptor d{-1};
+  const std::string temporary = take_temporary_name(path, [&](const std::string& name) {
+    d.fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    return d.fd >= 0;
+  });
+  if (temporary.empty()) refuse_file("write", path, errno);
+  if (const int code = write_whole(d.fd, replaced, bytes); code != 0) {
+    ::unlink(temporary.c_str());
+    refuse_file("write", path, code);
+  }
+  if (!rename_or_remove(temporary, path)) refuse_file("write", path, errno);
 }
 
 void sync_directory(const std::string& directory) {
@@ -196,25 +259,7 @@ void PosixFiles::write(const std::string& given, std::string_view bytes) {
   const auto replaced = status_of(given);
   if (replaced && write_through(given, *replaced, bytes)) return;
   const std::string path = follow_links(given);
-  const std::string temporary = fmt::format("{}.tmp.{}", path, ::getpid());
-  {
-    const Descriptor d{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644)};
-    if (d.fd < 0) refuse_file("write", path, errno);
-    try {
-      // A file that only its owner could read stays so.
-      if (replaced && ::fchmod(d.fd, replaced->st_mode & 0777) != 0) refuse_file("write", path, errno);
-      if (const int code = write_bytes(d.fd, bytes); code != 0) refuse_file("write", path, code);
-      if (::fsync(d.fd) != 0) refuse_file("write", path, errno);
-    } catch (...) {
-      ::unlink(temporary.c_str());
-      throw;
-    }
-  }
-  if (::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int code = errno;
-    ::unlink(temporary.c_str());
-    refuse_file("write", path, code);
-  }
+  if (!write_nameless(path, replaced, bytes)) write_named(path, replaced, bytes);
   sync_directory(parent_of(path));
 }
 

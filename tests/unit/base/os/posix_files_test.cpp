@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -43,6 +44,18 @@ TEST_CASE("files: links stay, and what they lead to is written, there or not yet
   }
   CHECK(std::filesystem::is_symlink(directory.path + "/link"));
   CHECK(std::filesystem::is_symlink(directory.path + "/hop"));
+}
+
+TEST_CASE("files: what a killed process with our number left is no obstacle, and stays") {
+  const WriteDirectory directory;
+  const std::string path = directory.path + "/file", stale = path + ".tmp." + std::to_string(::getpid());
+  std::ofstream(stale) << "half";
+  for (const char* text : {"first", "second"}) {
+    PosixFiles().write(path, text);
+    CHECK(text_of(path) == text);
+  }
+  CHECK(text_of(stale) == "half");
+  CHECK(std::distance(std::filesystem::directory_iterator(directory.path), {}) == 2);
 }
 
 TEST_CASE("files: a pipe is written through and stays one; a directory is refused") {
