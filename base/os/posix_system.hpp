@@ -39,6 +39,7 @@ class PosixFiles : public FileSystem {
 class SystemClock : public Clock {
  public:
   std::chrono::system_clock::time_point now() override { return std::chrono::system_clock::now(); }
+  std::chrono::steady_clock::time_point steady() override { return std::chrono::steady_clock::now(); }
   int pause(std::chrono::milliseconds duration) override;
 };
 

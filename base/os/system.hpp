@@ -162,6 +162,8 @@ class Clock {
  public:
   virtual ~Clock() = default;
   virtual std::chrono::system_clock::time_point now() = 0;
+  // For intervals: it does not jump when the clock of the machine is set.
+  virtual std::chrono::steady_clock::time_point steady() = 0;
   // Lets time pass. From the first call on INT, TERM and HUP no longer end this process: returns the
   // one that came (at once, also if it came between two calls), or 0.
   virtual int pause(std::chrono::milliseconds duration) = 0;

@@ -73,14 +73,14 @@ void gather_names(const GatherContext& context, Facts& facts) {
   facts.set("name.host", context.system.environment.host_name);
   set_line(facts, "name.boot_id", SysrootFiles(context).line("/proc/sys/kernel/random/boot_id"));
   const std::vector<std::string> names = names_to_ask(context);
-  const auto begun = context.system.clock.now();
+  const auto begun = context.system.clock.steady();
   auto before = begun;
   std::chrono::microseconds slowest{0};
   std::vector<std::string> table;
   for (const std::string& name : names) {
     if (table.size() == most_resolved_names || before - begun > budget) break;
     table.push_back(render_name_row(ask(context.kernel, name)));
-    const auto now = context.system.clock.now();
+    const auto now = context.system.clock.steady();
     const auto took = std::chrono::duration_cast<std::chrono::microseconds>(now - before);
     before = now;
     if (took <= slowest) continue;

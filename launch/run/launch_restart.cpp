@@ -30,13 +30,13 @@ bool is_back(System& system, const std::string& host) {
 
 // True once all of them answer; false when time is up or a signal came (`signal`).
 bool wait_for_hosts(System& system, std::vector<std::string> hosts, std::chrono::seconds limit, int& signal) {
-  const auto until = system.clock.now() + limit;
+  const auto until = system.clock.steady() + limit;
   system.err(fmt::format("ddlrun: waiting for {}, at most {} s (--host-timeout)\n", fold_host_list(hosts),
                          limit.count()));
   while (true) {
     std::erase_if(hosts, [&](const std::string& host) { return is_back(system, host); });
     if (hosts.empty()) return true;
-    if (system.clock.now() >= until) break;
+    if (system.clock.steady() >= until) break;
     signal = system.clock.pause(poll_interval);
     if (signal != 0) return false;
   }

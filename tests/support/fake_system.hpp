@@ -91,10 +91,13 @@ struct FakeFiles : FileSystem {
 
 struct FakeClock : Clock {
   std::chrono::system_clock::time_point time{};
+  std::chrono::steady_clock::time_point passed{std::chrono::hours(1)};
   std::function<int(std::chrono::milliseconds)> on_pause = [](std::chrono::milliseconds) { return 0; };
   std::chrono::system_clock::time_point now() override { return time; }
+  std::chrono::steady_clock::time_point steady() override { return passed; }
   int pause(std::chrono::milliseconds duration) override {
     time += duration;
+    passed += duration;
     return on_pause(duration);
   }
 };

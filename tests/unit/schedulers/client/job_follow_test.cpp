@@ -12,6 +12,7 @@
 #include "tests/support/fake_system.hpp"
 
 #include <doctest/doctest.h>
+#include <signal.h>
 
 namespace ddlrun::schedulers {
 
@@ -99,6 +100,11 @@ JobRef slurm_job() {
 TEST_CASE("a job that can never run is left after the second look, not at first sight") {
   tests::FakeSystem fake;
   System system = fake.interfaces();
+  int pauses = 0;
+  fake.clock.on_pause = [&](std::chrono::milliseconds) {
+    if (++pauses == 1) fake.clock.time -= std::chrono::hours(5);  // the machine's clock is set back
+    return pauses > 10000 ? SIGINT : 0;
+  };
   FollowOptions options;
   int looks = 0;
   answer_squeue(fake, [&] {
