@@ -12,8 +12,6 @@
 
 namespace ddlrun::launch {
 
-namespace {}  // namespace
-
 std::string render_output_flag(const OutputSpec& spec) {
   switch (spec.mode) {
     case OutputSpec::Mode::prefix:
@@ -59,7 +57,10 @@ std::string LaunchOutput::take(std::string_view line) {
 
 void LaunchOutput::take_line(std::uint32_t rank, RankStream stream, std::string_view line) {
   if (on_err_ && stream == RankStream::err) on_err_(rank, line);
-  if (show_ == Show::nothing) return;
+  if (show_ != Show::nothing) show_line(rank, stream, line);
+}
+
+void LaunchOutput::show_line(std::uint32_t rank, RankStream stream, std::string_view line) {
   std::string& screen = stream == RankStream::out ? out_ : err_;
   if (show_ == Show::prefixed) {
     screen += '[';
@@ -71,12 +72,16 @@ void LaunchOutput::take_line(std::uint32_t rank, RankStream stream, std::string_
 }
 
 void LaunchOutput::flush() {
+  flush_screen();
+  write_files();
+}
+
+void LaunchOutput::flush_screen() {
   write_out();
   const auto& pass = system_.program_err ? system_.program_err : system_.err;
   if (!err_.empty()) pass(err_);
   out_.clear();
   err_.clear();
-  write_files();
 }
 
 // A failed write to stdout (a full disk) must not end the job: it is reported once.
@@ -107,11 +112,25 @@ void LaunchOutput::write_files() {
 // A full disk must not end a job that can go on without its log.
 void LaunchOutput::give_up_files(const std::string& why) {
   keeps_files_ = false;
-  files_.clear();
   system_.err(render_message("ddlrun", "warning",
                              {"the ranks' output is not kept any more: " + why,
                               rank_file_directory(directory_), "df -h " + quote_shell(directory_)}));
-  if (show_ == Show::nothing) show_ = Show::prefixed;
+  if (show_ == Show::nothing) {
+    show_ = Show::prefixed;
+    for (auto& [key, file] : files_) show_waiting(key.first, key.second, file.waiting);
+    flush_screen();
+  }
+  files_.clear();
+}
+
+// Of the file that is full, also what its disk still took: rather twice than never.
+void LaunchOutput::show_waiting(std::uint32_t rank, RankStream stream, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::size_t end = bytes.find('\n');
+    const std::string_view line = bytes.substr(0, end == std::string_view::npos ? end : end + 1);
+    show_line(rank, stream, line);
+    bytes.remove_prefix(line.size());
+  }
 }
 
 void LaunchOutput::tick() {

@@ -47,6 +47,9 @@ class LaunchOutput {
   };
 
   void take_line(std::uint32_t rank, RankStream stream, std::string_view line);
+  void show_line(std::uint32_t rank, RankStream stream, std::string_view line);
+  void show_waiting(std::uint32_t rank, RankStream stream, std::string_view bytes);
+  void flush_screen();
   void write_files();
   void give_up_files(const std::string& why);
   void write_out();

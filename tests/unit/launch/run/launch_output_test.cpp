@@ -81,19 +81,21 @@ TEST_CASE("each way of showing what ranks say") {
   }
 }
 
-TEST_CASE("a full disk ends the files, not the job") {
+TEST_CASE("a full disk ends the files, not the job, and loses no line") {
   tests::FakeSystem fake;
   FullFiles full;
   System system = fake.interfaces();
   System with_full{fake.processes, full, fake.clock, fake.environment, system.out, system.err};
   Ranks ranks;
   LaunchOutput output(with_full, {Mode::files, false}, "/run", "tok", ranks.on_err());
-  output.take(ranks.one.mark(RankStream::out, "lost\n"));
+  output.take(ranks.one.mark(RankStream::out, "first\nsecond"));
+  output.take(ranks.zero.mark(RankStream::err, "oops\n"));
   output.flush();
   CHECK(fake.err.find("No space left") != std::string::npos);
   output.take(ranks.one.mark(RankStream::out, "shown\n"));
   output.finish();
-  CHECK(fake.out == "[1] shown\n");
+  CHECK(fake.out == "[1] first\n[1] second\n[1] shown\n");
+  CHECK(fake.err.find("[0] oops\n") != std::string::npos);
 }
 
 TEST_CASE("what a launcher dropped is reported") {  // in the middle, and at the end
