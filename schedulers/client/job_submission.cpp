@@ -48,7 +48,7 @@ Command without_variables(Command command, const std::vector<std::string>& names
   return env;
 }
 
-// Nothing of a job that the scheduler refused; the directory above only where it is empty.
+// Nothing of a job that was not handed in; the directory above only where it is empty.
 void remove_job_directory(System& system, const JobDirectory& dir) {
   const std::string above = dir.path.substr(0, dir.path.rfind('/'));
   for (const std::string& path :
@@ -58,6 +58,19 @@ void remove_job_directory(System& system, const JobDirectory& dir) {
     } catch (const Error&) {
       return;  // it holds more: other jobs, or files that this submission did not write
     }
+  }
+}
+
+// All of them, or on a full disk none.
+void write_job_files(System& system, const PreparedJob& prepared, const JobRequest& wanted) {
+  try {
+    system.files.write(prepared.dir.script(), prepared.script);
+    system.files.write(prepared.dir.path + "/ddlrun.yaml", render_job_settings(wanted.settings));
+    if (!wanted.parsed.job.script_template.empty())
+      system.files.write(kept_template(prepared.dir), wanted.template_text);
+  } catch (const Error&) {
+    remove_job_directory(system, prepared.dir);
+    throw;
   }
 }
 
@@ -96,9 +109,7 @@ JobRef submit_job(System& system, const JobRequest& wanted, const Scheduler& sch
   PreparedJob prepared = prepare_job(system, wanted, scheduler, name);
   const std::string made = make_job_dir(system, name);
   if (made != name) prepared = prepare_job(system, wanted, scheduler, made);  // NAME-2 in the same second
-  system.files.write(prepared.dir.script(), prepared.script);
-  system.files.write(prepared.dir.path + "/ddlrun.yaml", render_job_settings(wanted.settings));
-  if (!job.script_template.empty()) system.files.write(kept_template(prepared.dir), wanted.template_text);
+  write_job_files(system, prepared, wanted);
   JobRef known;
   known.id = hand_in(system, scheduler, prepared);
   known.scheduler = job.scheduler;
