@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <optional>
 
 namespace ddlrun::cli {
@@ -290,6 +291,10 @@ int run_app(const std::vector<std::string>& arguments, System system) {
   } catch (const Error& error) {
     err(render_error("ddlrun", error.message()));
     return exit_code(error.kind());
+  } catch (const std::bad_alloc&) {
+    err(render_error("ddlrun",
+                     {"not enough memory", "ulimit -v", "free -m; ulimit -a   # more memory for this job"}));
+    return exit_code(ErrorKind::request);
   } catch (const std::exception& error) {
     err(render_error("ddlrun", {fmt::format("a bug of ddlrun: {}", error.what()), "",
                                 "the same command with -v, and report both outputs"}));

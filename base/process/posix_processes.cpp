@@ -60,6 +60,9 @@ class SignalRelay {
     ::sigemptyset(&set_);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) ::sigaddset(&set_, signal);
     ::sigprocmask(SIG_BLOCK, &set_, &before_);
+    struct sigaction hangup {};
+    takes_hangup_ = ::getsid(0) == ::getpid() && ::sigaction(SIGHUP, nullptr, &hangup) == 0 &&
+                    hangup.sa_handler != SIG_IGN;
     fd_ = Fd(::signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK));
   }
   ~SignalRelay() {
@@ -77,9 +80,10 @@ class SignalRelay {
     int last = 0;
     signalfd_siginfo info{};
     while (::read(fd_.get(), &info, sizeof info) == sizeof info) {
-      // A key press reaches the whole foreground group, so the child has it already.
-      const bool from_keyboard = info.ssi_code == SI_KERNEL;
       last = static_cast<int>(info.ssi_signo);
+      // A key press reaches the whole foreground group, so the child has it already. The hangup of a terminal
+      // reaches its session's leader only: us, where no shell is in between (ssh -t HOST ddlrun launch).
+      const bool from_keyboard = info.ssi_code == SI_KERNEL && !(last == SIGHUP && takes_hangup_);
       if (!from_keyboard && pid != 0) ::kill(pid, instead ? instead(last) : last);
     }
     return last;
@@ -87,6 +91,7 @@ class SignalRelay {
 
  private:
   sigset_t set_{}, before_{};
+  bool takes_hangup_ = false;  // as the leader of a session, not under nohup
   Fd fd_;
 };
 

@@ -29,7 +29,8 @@ std::string failure_text(const RunFailure& failure) {
 // What is known of the first failure; "" for a run that went well or still runs.
 std::string first_failure_of(const RunRecord& run, RunState state) {
   if (run.watched && run.watched->first_failure) return failure_text(*run.watched->first_failure);
-  if (!run.end) return state == RunState::unseen ? "ddlrun was killed, or the host went down" : "";
+  if (!run.end)
+    return state == RunState::unseen ? "ddlrun was killed, the host went down, or the disk was full" : "";
   if (run.end->exit_status == 0) return {};
   if (run.watched && !run.watched->lost_hosts.empty())
     return fmt::format("host {} was lost", printable(run.watched->lost_hosts.front(), 60));

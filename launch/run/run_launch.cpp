@@ -18,6 +18,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
+#include <new>
 
 namespace ddlrun::launch {
 
@@ -161,7 +164,11 @@ void record_end(System& system, const ObservedRun& observed, LaunchMonitor& moni
   record.verified = run.plan.program.verify;
   record.ranks = record_ranks(observed.placement, record.verified, observed.monitored);
   if (observed.monitored) record.watched = record_monitoring(*observed.monitored, status);
-  record.diagnosis = monitor.diagnosis(observed.result);
+  try {
+    record.diagnosis = monitor.diagnosis(observed.result);
+  } catch (const std::bad_alloc&) {
+    system.err("ddlrun: warning: not enough memory to read why the job failed\n");
+  }
   if (status != 0) record.last_lines = monitor.last_lines();
   record.end = RunEnd{render_time(system.clock.now()), status,
                       status == observed.result.exit_status ? observed.result.signal : 0};
