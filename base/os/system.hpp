@@ -46,6 +46,7 @@ struct ProcessResult {
   std::string start_error;  // why it could not be started ("No such file or directory"), else empty
   std::string out;
   std::string err;
+  bool guard_was_killed = false;         // run_guarded: and so the child was ended, or did not start
   int forwarded_signal = 0;              // run_guarded: the last signal sent to us meanwhile, or 0
   std::chrono::milliseconds elapsed{0};  // of a captured child: from start to end
   std::vector<ExchangeTime> replied;     // run_sessions: when each reply was given, in order
@@ -71,6 +72,8 @@ struct RunHooks {
   std::function<int(const ChildView& child)> tick;
   // What the child gets in the place of a signal that was sent to us. May be empty: the same one.
   std::function<int(int signal)> on_signal = {};
+  // When the child, by its number, and all that it started have ended; in the guardian. May be empty.
+  std::function<void(int child)> after_all = {};
 };
 
 // A child that is spoken to: once its stdout holds the whole line `after`, it is given `input` on stdin.

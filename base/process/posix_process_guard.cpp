@@ -73,6 +73,7 @@ class Guardian {
     if (!ended && options_.program_grace.count() > 0) end_process(program_, options_.program_grace);
     end_descendants(grace);
     if (relay_) relay_->finish(alive_);
+    if (options_.after_all) options_.after_all(program_.pid);
     return 0;
   }
 
@@ -214,9 +215,10 @@ Guarded start_guarded(const Command& command, const GuardianOptions& options) {
   Report report;
   if (!read_report(reports.read, report) || report.kind != Report::started) {
     ::waitpid(pid, nullptr, 0);
-    end_descendants(milliseconds(0));  // of a guardian that was killed in between
+    end_descendants(options.program_grace);  // of a guardian that was killed in between
     guarded.start_errno = report.value != 0 ? report.value : ECHILD;
-    guarded.start_error = std::strerror(guarded.start_errno);
+    guarded.start_error =
+        report.value != 0 ? std::strerror(report.value) : "its process guard, ddlrun-guard, was killed";
     return guarded;
   }
   guarded.guardian = pid;
@@ -253,8 +255,10 @@ ProcessResult take_end(Guarded& guarded, const GuardianOptions& options) {
   // The kernel has sent it TERM, as its parent is dead.
   if (ours && options.program_grace.count() > 0) wait_or_kill(program.id, options.program_grace);
   end_descendants(options.program_grace.count() > 0 ? options.leftover_grace : milliseconds(0));
+  if (options.after_all) options.after_all(guarded.program);
   result.signal = result.forwarded_signal = SIGKILL;
   result.exit_status = 128 + SIGKILL;
+  result.guard_was_killed = true;
   if (options.on_end) options.on_end(result);
   return result;
 }

@@ -32,6 +32,8 @@ struct GuardianOptions {
   // In the guardian, before we learn of the end; in us if the guardian was killed. `forwarded_signal` is
   // SIGKILL if not only the program was killed.
   std::function<void(const ProcessResult& end)> on_end;
+  // In the guardian, when all have ended; in us if the guardian was killed.
+  std::function<void(int program)> after_all;
 };
 
 // The death of this process closes `alive`, which the guard detects.
@@ -42,7 +44,7 @@ struct Guarded {
   Fd reports;  // readable when there is an end to be read
   Fd err;      // non-blocking
   std::string start_error;
-  int start_errno = 0;
+  int start_errno = 0;  // ECHILD: the guardian was killed before it had reported the start
 };
 
 // Makes us a subreaper too: if the guardian is killed, what it kept comes to us. Signals should be blocked

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 
 namespace ddlrun {
 
@@ -142,6 +143,7 @@ ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars&
   GuardianOptions options;
   options.capture_err = static_cast<bool>(hooks.on_stderr_line);
   options.extra = extra;
+  options.after_all = hooks.after_all;
   // mpirun removes its ranks' shared memory and its session's directory, which takes it a good second.
   options.program_grace = std::chrono::milliseconds(3000);
   Guarded guarded = start_guarded(command, options);
@@ -149,6 +151,7 @@ ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars&
   result.start_error = guarded.start_error;
   if (guarded.program < 0) {
     result.exit_status = 127;
+    result.guard_was_killed = guarded.start_errno == ECHILD;
     return result;
   }
   LineCutter lines(hooks.on_stderr_line);

@@ -162,6 +162,7 @@ void drain(Fd& fd, const std::function<void(std::string_view bytes)>& take, std:
 Child spawn_child(const Command& command, const SpawnOptions& options) {
   Child child;
   if (command.empty()) {
+    child.start_errno = EINVAL;
     child.start_error = "an empty command";
     return child;
   }
@@ -175,6 +176,7 @@ Child spawn_child(const Command& command, const SpawnOptions& options) {
   // fork copies the page tables: a start would cost more with each host whose answer is already in memory.
   const pid_t pid = options.prepare ? ::fork() : ::vfork();
   if (pid < 0) {
+    child.start_errno = errno;
     child.start_error = std::strerror(errno);
     return child;
   }
@@ -210,6 +212,7 @@ Child fork_child(const std::function<int()>& body) {
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) {
+    child.start_errno = errno;
     child.start_error = std::strerror(errno);
     return child;
   }

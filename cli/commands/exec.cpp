@@ -70,7 +70,10 @@ int print_failure(System& system, const std::string& program, int code) {
   const std::string name = printable(program, 120), quoted = quote_shell(name);
   Message message{fmt::format("cannot start '{}': {}", name, std::strerror(code)),
                   place_of(system.environment), fmt::format("on {}: ls -l {}", host, quoted)};
-  if (code == ENOENT && !find_program(system, program).empty()) {
+  if (code == ECHILD) {
+    message.what = fmt::format("cannot start '{}': its process guard, ddlrun-guard, was killed", name);
+    message.hint = fmt::format("on {}: {}", host, find_killer);
+  } else if (code == ENOENT && !find_program(system, program).empty()) {
     message.what = fmt::format("cannot start '{}': its interpreter does not exist on {}", name, host);
     message.hint =
         fmt::format("on {}: file {}; head -1 {}   # both name the interpreter", host, quoted, quoted);

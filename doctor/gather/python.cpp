@@ -61,7 +61,7 @@ void gather_python(const GatherContext& context, Facts& facts) {
   limits.timeout = std::chrono::seconds(4);
   limits.output_bytes = 64u << 10;
   const ProcessResult result =
-      path.empty() ? ProcessResult{127, 0, false, false, "not there", {}, {}, 0, {}, {}}
+      path.empty() ? ProcessResult{127, 0, false, false, "not there", {}, {}, false, 0, {}, {}}
                    : context.system.processes.run({context.root + path, "-c", request_text}, limits);
   const auto lines = split(result.out, '\n');
   if (!result.ok() || lines.size() < 2) {

@@ -2,6 +2,7 @@
 #include "launch/history/run_store.hpp"
 
 #include "base/os/host_info.hpp"
+#include "base/os/remove_tree.hpp"
 #include "base/os/state_directory.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
@@ -78,17 +79,6 @@ std::vector<std::string> list_entries(System& system, const std::string& base) {
   }
   std::sort(names.rbegin(), names.rend());  // names begin with the time
   return names;
-}
-
-// With all that is in it; links are removed, not followed.
-void remove_tree(System& system, const std::string& path) {
-  const auto info = system.kernel->file_info(path, false);
-  if (info && info->kind == FileInfo::Kind::directory) {
-    for (const std::string& name : system.kernel->list_directory(path)) {
-      if (name != "." && name != "..") remove_tree(system, path + "/" + name);
-    }
-  }
-  system.files.remove(path);
 }
 
 // Whether the run began before `before` and does not run any more.

@@ -40,6 +40,18 @@ std::string remote_daemon(std::string_view line) {
   return is_host_name(name) ? name : std::string();
 }
 
+// "mpirun noticed that process rank 0 with PID 4711 on node h3 exited on signal 9 (Killed)."
+std::string reporting_daemon(std::string_view line) {
+  constexpr std::string_view lead = " noticed that process rank ", node = " on node ",
+                             end = " exited on signal ";
+  const std::size_t begin = line.find(node), last = line.find(end);
+  if (line.find(lead) == std::string_view::npos || begin == std::string_view::npos ||
+      last == std::string_view::npos || last < begin + node.size())
+    return {};
+  const std::string name(line.substr(begin + node.size(), last - begin - node.size()));
+  return is_host_name(name) ? name : std::string();
+}
+
 }  // namespace
 
 void DaemonLossDetector::take_line(std::string_view line) {
@@ -48,6 +60,7 @@ void DaemonLossDetector::take_line(std::string_view line) {
   // MPICH 4.2.1: "[mpiexec@h1] ui_cmd_cb (mpiexec/pmiserv_pmci.c:51): Launch proxy failed."
   lost_.unreached =
       lost_.unreached || (line.starts_with("[mpiexec@") && line.ends_with(": Launch proxy failed."));
+  if (lost_.reporter.empty()) lost_.reporter = reporting_daemon(line);
   std::string host = remote_daemon(line);
   for (const Clue& clue : host_clues) {
     if (host.empty() && line.size() > clue.before.size() + clue.after.size()) host = between(line, clue);

@@ -11,6 +11,7 @@ namespace ddlrun::launch {
 struct DaemonLoss {
   bool said = false;       // the job is over
   std::string host;        // the lost host, if a line names it
+  std::string reporter;    // a host whose daemon reported that a rank was ended by a signal: it is not lost
   bool unreached = false;  // MPICH: an ssh ended before its proxy had answered
 };
 

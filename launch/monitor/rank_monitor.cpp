@@ -195,7 +195,8 @@ bool RankMonitor::failed_by_itself(const std::string& name) const {
   });
 }
 
-void RankMonitor::finish(bool failed, const std::string& named) {
+void RankMonitor::finish(bool failed, const DaemonLoss& loss) {
+  const std::string& named = loss.host;
   // A host that could still report how its rank failed was not lost: mpirun loses its daemon while it ends
   // the job.
   if (failed_by_itself(named)) return;
@@ -206,7 +207,10 @@ void RankMonitor::finish(bool failed, const std::string& named) {
   for (const auto& [name, host] : hosts_) {
     const bool silent = std::none_of(host.ranks.begin(), host.ranks.end(),
                                      [&](std::uint32_t rank) { return ranks_.at(rank).ended; });
-    if (silent && host.last_report && record_.lost_hosts.size() < most_kept)
+    // A supervisor that is killed with its rank reports no end: its host is lost only if no one else is
+    // there.
+    const bool alive = here(name) || name == loss.reporter;
+    if (silent && !alive && host.last_report && record_.lost_hosts.size() < most_kept)
       record_.lost_hosts.push_back(name);
   }
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/text/error.hpp"
+#include "launch/monitor/daemon_loss.hpp"
 #include "launch/monitor/placement_check.hpp"
 #include "launch/rank/status_line.hpp"
 
@@ -51,9 +52,8 @@ class RankMonitor {
   // Then, and about once a second: the events to print.
   std::vector<MonitorEvent> tick(Time now);
   bool has_report() const { return first_report_.has_value(); }
-  // After the end; `failed` if it was not a good one, `named` the host that the launcher itself names as
-  // lost, or "".
-  void finish(bool failed, const std::string& named);
+  // After the end; `failed` if it was not a good one, `loss` what the launcher itself reported of hosts.
+  void finish(bool failed, const DaemonLoss& loss);
   const MonitorRecord& record() const { return record_; }
 
  private:

@@ -112,6 +112,7 @@ std::string render_status_line(std::string_view token, const RankReport& report)
 
 std::string describe_start_error(int code) {
   if (code == ENOENT) return "the program or its interpreter does not exist there";
+  if (code == ECHILD) return "its process guard, ddlrun-guard, was killed there";
   return fmt::format("the program cannot be started there: {}", std::strerror(code));
 }
 

@@ -32,6 +32,9 @@ std::string render_status_line(std::string_view token, const RankReport& report)
 // "the program or its interpreter does not exist there", of a `start_error`.
 std::string describe_start_error(int code);
 
+// What to type where a process was killed and no message has the cause.
+constexpr std::string_view find_killer = "dmesg -T | grep -i 'killed process'   # out of memory?";
+
 struct ParsedStatusLine {
   std::optional<RankReport> report;
   std::string rest;  // what belongs to somebody else, byte for byte

@@ -4,10 +4,13 @@
 #include "base/process/posix_rank_supervisor.hpp"
 #include "base/text/error.hpp"
 #include "base/text/host_list.hpp"
+#include "base/text/signal_name.hpp"
 #include "base/text/text.hpp"
 #include "launch/monitor/slurm_down_hosts.hpp"
+#include "launch/rank/status_line.hpp"
 #include "launch/rank/stderr_source.hpp"
 #include "launch/run/run_remedies.hpp"
+#include "launch/run/session_directory.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -95,6 +98,8 @@ LaunchMonitor::LaunchMonitor(System& system, const LaunchRun& run)
 
 RunHooks LaunchMonitor::hooks() {
   RunHooks hooks;
+  if (run_.plan.placed.kind() == LauncherKind::open_mpi)
+    hooks.after_all = [this](int mpirun) { remove_session_directory(system_, mpirun); };
   if (run_.plan.program.token.empty() && !run_.spec.monitor.diagnose) return hooks;
   hooks.on_stderr_line = [this](std::string_view line) { take(line); };
   if (run_.spec.monitor.has_status) {
@@ -303,10 +308,22 @@ bool LaunchMonitor::is_failure(const ProcessResult& result) const {
   return result.exit_status != 0 || (daemons_.lost().said && !all_well);
 }
 
+// The launcher itself or its process guard, and no rank failed before: what a log says of signals is no cause
+// then.
+bool LaunchMonitor::launcher_was_killed(const ProcessResult& result) const {
+  if (!result.start_error.empty() || result.guard_was_killed) return result.start_error.empty();
+  const LauncherKind kind = run_.plan.placed.kind();
+  const bool ends_by_its_own = kind == LauncherKind::open_mpi || kind == LauncherKind::ssh;
+  return ends_by_its_own && result.signal != 0 && is_failure(result) && !status(result) &&
+         !(ranks_ && ranks_->record().first_failure);
+}
+
 std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   if (!run_.spec.monitor.diagnose || !is_failure(result)) return {};
   // After a stall or the loss of a host that is the cause; the rest of the output is the noise of the ending.
   if (status(result)) return {};
+  cause_was_printed_ = launcher_was_killed(result);
+  if (cause_was_printed_) return {};
   // What a status or silence means is known of Open MPI's mpirun only. The other launchers do not all report
   // which rank failed first; its supervisor does.
   const bool is_open_mpi = run_.plan.placed.kind() == LauncherKind::open_mpi;
@@ -347,13 +364,24 @@ std::optional<int> LaunchMonitor::status(const ProcessResult& result) const {
 void LaunchMonitor::finish(const ProcessResult& result) {
   const bool failed = is_failure(result);
   if (output_) output_->finish();
-  if (ranks_) ranks_->finish(failed, daemons_.lost().host);
+  if (ranks_) ranks_->finish(failed, daemons_.lost());
   if (failed && ranks_ && !ranks_->has_report()) down_ = find_down_hosts(system_, run_.plan.placed.job.hosts);
   if (!down_.empty())
     system_.err(render_message("ddlrun", "error",
                                {fmt::format("a host of the job was lost before any rank reported: {}",
                                             printable(join(down_, ", "), 300)),
                                 "sinfo", "sinfo -R   # why; then the same job again, without it"}));
+  if (launcher_was_killed(result)) {
+    const std::string& program = run_.plan.placed.launcher.program;
+    const bool killed = result.guard_was_killed || result.signal == SIGKILL;
+    const std::string what = result.guard_was_killed
+                                 ? "the process guard of the launcher was killed: the job was ended"
+                                 : fmt::format("{} itself was ended by {}, and the job with it", program,
+                                               describe_signal(result.signal));
+    system_.err(render_message("ddlrun", "error",
+                               {what, result.guard_was_killed ? "ddlrun-guard" : program,
+                                killed ? std::string(find_killer) : "free -m; ulimit -a; ddlrun doctor"}));
+  }
   if (failed && is_unreached())
     system_.err(render_message(
         "ddlrun", "error",

@@ -65,6 +65,7 @@ class LaunchMonitor {
   bool is_overdue(Time now, const ChildView& mpirun);
   bool outlives_failure(Time now);
   bool is_failure(const ProcessResult& result) const;
+  bool launcher_was_killed(const ProcessResult& result) const;
   bool only_services_left() const;
   bool is_lost(Time now, std::ptrdiff_t sshs);
   bool is_unreached() const;

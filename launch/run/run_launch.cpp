@@ -8,6 +8,7 @@
 #include "launch/history/launch_record.hpp"
 #include "launch/launchers/launch_command.hpp"
 #include "launch/monitor/rank_files.hpp"
+#include "launch/rank/status_line.hpp"
 #include "launch/run/launch_monitor.hpp"
 #include "launch/run/run_files.hpp"
 #include "topology/machine_json.hpp"
@@ -65,11 +66,16 @@ void record_result(System& system, const std::string& path, int status, RunRecor
 
 void check_started(const ProcessResult& result, const std::string& program, LauncherKind launcher) {
   if (result.start_error.empty()) return;
-  throw Error(ErrorKind::request,
-              {fmt::format("{} cannot be started: {}", printable(program, 120), result.start_error), "",
-               launcher == LauncherKind::srun || launcher == LauncherKind::ssh
-                   ? "command -v " + quote_shell(program)
-                   : "apt-get install openmpi-bin; or name it with --mpirun FILE"});
+  std::string hint = "apt-get install openmpi-bin; or name it with --mpirun FILE";
+  if (result.guard_was_killed)
+    hint = find_killer;
+  else if (result.start_error != std::strerror(ENOENT))
+    hint = fmt::format("ls -l {}; ulimit -u; free -m", quote_shell(program));
+  else if (launcher == LauncherKind::srun || launcher == LauncherKind::ssh)
+    hint = "command -v " + quote_shell(program);
+  throw Error(
+      ErrorKind::request,
+      {fmt::format("{} cannot be started: {}", printable(program, 120), result.start_error), "", hint});
 }
 
 // Hydra mixes the statuses of its ranks into one number, srun takes the highest, which may be that of a rank

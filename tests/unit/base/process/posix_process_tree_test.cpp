@@ -128,6 +128,26 @@ TEST_CASE("a guarded run: lines, environment, ticks, a signal from the tick, a m
   CHECK(processes.run_guarded({"/no/such/program"}, {}, {}).start_error == "No such file or directory");
 }
 
+TEST_CASE("a guardian that is killed ends the run, and the result has that as its cause") {
+  PosixProcesses processes;
+  RunHooks hooks;
+  int cleared = 0, program = 0;
+  hooks.after_all = [&](int child) { cleared = child; };
+  hooks.tick = [&](const ChildView&) {
+    const auto below = find_descendants(::getpid());
+    if (below.size() < 2) return 0;
+    program = below[1].id.pid;
+    ::kill(below[0].id.pid, SIGKILL);
+    return 0;
+  };
+  const ProcessResult result = processes.run_guarded({"/bin/sh", "-c", "sleep 30; true"}, {}, hooks);
+  CHECK(result.guard_was_killed);
+  CHECK(result.exit_status == 128 + SIGKILL);
+  CHECK(cleared == program);
+  CHECK(becomes_true([] { return find_descendants(::getpid()).empty(); }));
+  CHECK_FALSE(processes.run_guarded({"/bin/true"}, {}, {}).guard_was_killed);
+}
+
 TEST_CASE("a tree's sample reports work, sleep and a stop") {
   PosixProcesses processes;
   RunHooks hooks;

@@ -71,4 +71,15 @@ TEST_CASE("a host that MPICH did not reach") {
   CHECK_FALSE(read({"the log says: Launch proxy failed."}).unreached);
 }
 
+TEST_CASE("a daemon that reports a rank ended by a signal is not lost") {
+  // Open MPI 4.1.4, Open MPI 5.0.7.
+  CHECK(read({"mpirun noticed that process rank 1 with PID 0 on node h2 exited on signal 9 (Killed)."})
+            .reporter == "h2");
+  CHECK(read({"prterun noticed that process rank 1 with PID 84 on node h2 exited on signal 11 (Segmentation "
+              "fault)."})
+            .reporter == "h2");
+  CHECK(read({"a noticed that process rank 1 on node $(x) exited on signal 9"}).reporter.empty());
+  CHECK(read({" exited on signal 9 noticed that process rank 1 on node h2"}).reporter.empty());
+}
+
 TEST_SUITE_END();

@@ -261,27 +261,30 @@ TEST_CASE("a host that reports no end while others do was lost; the launcher's w
   Run run;
   run.pass(10, "12");
   run.say(0, RankStatus::ended, {}, 143, 15);
-  Run named = run, good = run, ended = run;
-  run.watch.finish(true, "");
+  Run named = run, good = run, ended = run, reported = run;
+  run.watch.finish(true, {});
   CHECK(run.watch.record().lost_hosts == std::vector<std::string>{"h2"});
-  named.watch.finish(true, "h7");
+  named.watch.finish(true, {false, "h7", "", false});
   CHECK(named.watch.record().lost_hosts == std::vector<std::string>{"h7"});
+  // A supervisor that was killed with its rank: its daemon reported that.
+  reported.watch.finish(true, {false, "", "h2", false});
+  CHECK(reported.watch.record().lost_hosts.empty());
   // mpirun loses its daemon while it ends a job whose rank failed there.
   Run failed;
   failed.pass(10, "12");
   failed.say(3, RankStatus::ended, {}, 127, 0);
-  failed.watch.finish(true, "h2");
+  failed.watch.finish(true, {false, "h2", "", false});
   CHECK(failed.watch.record().lost_hosts.empty());
   // A program that is missing on one host ends the job before the other host reports.
   Run missing;
   missing.pass(10, "12");
   const RankReport unstarted{0, "h1", RankStatus::ended, {}, 127, 0, ENOENT};
   missing.watch.take_line(launch::render_status_line("T", unstarted), missing.start + seconds(10));
-  missing.watch.finish(true, "");
+  missing.watch.finish(true, {});
   CHECK(missing.watch.record().lost_hosts.empty());
-  ended.watch.finish(true, "h1");
+  ended.watch.finish(true, {false, "h1", "", false});
   CHECK(ended.watch.record().lost_hosts == std::vector<std::string>{"h1"});
-  good.watch.finish(false, "");
+  good.watch.finish(false, {});
   CHECK(good.watch.record().lost_hosts.empty());
 }
 

@@ -74,6 +74,26 @@ TEST_CASE("lines of the program pass, status and placement lines do not; the tab
   CHECK_FALSE(monitor.status(ended(0)).has_value());
 }
 
+TEST_CASE("a process guard that was killed is named as the cause, not a rank") {
+  Job job;
+  job.spec.monitor.diagnose = true;
+  LaunchMonitor monitor(job.system, job.run);
+  monitor.hooks().on_stderr_line(
+      "mpirun noticed that process rank 0 with PID 7 on node h1 exited on signal 9 (Killed).\n");
+  ProcessResult result = ended(137);
+  result.guard_was_killed = true;
+  monitor.finish(result);
+  CHECK(job.err.find("the process guard of the launcher was killed") != std::string::npos);
+  CHECK(monitor.diagnosis(result).empty());
+  CHECK(monitor.cause_was_printed());
+  result.guard_was_killed = false;
+  result.signal = SIGFPE;
+  job.err.clear();
+  monitor.finish(result);
+  CHECK(job.err.find("itself was ended by signal 8 (SIGFPE)") != std::string::npos);
+  CHECK(monitor.diagnosis(result).empty());
+}
+
 TEST_CASE("a rank on other cores than planned is a warning, with --strict an error") {
   for (const bool strict : {false, true}) {
     Job job;

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// The files that mpirun keeps while it runs. It removes them at its end, unless it is killed.
+#pragma once
+
+#include "base/os/system.hpp"
+
+namespace ddlrun::launch {
+
+// Of Open MPI 4: TMPDIR/ompi.HOST.UID/pid.PID, of an mpirun of this user that has ended on this host.
+void remove_session_directory(System& system, int mpirun);
+
+}  // namespace ddlrun::launch
