@@ -7,6 +7,8 @@
 # kinds, SEED=7 to repeat one.
 # shellcheck source=tests/cluster/lab_test.sh
 . "$(dirname "$(readlink -f "$0")")/lab_test.sh"
+# shellcheck source=tests/cluster/lib/leftovers.sh
+. "$lab_tests/lib/leftovers.sh"
 launcher=${1-} # ssh: without mpirun; then its head and its hands on the hosts are killed too
 [ -n "$launcher" ] || command -v mpirun > /dev/null || { echo "skipped: no mpirun here (apt-get install openmpi-bin)"; exit 125; }
 lab_up 4
@@ -36,16 +38,8 @@ if [ -x "$DDLRUN_BUILD_DIR/runtime/ddl-train" ]; then
   [ "$launcher" = ssh ] || programs+=(trainer) # it needs MPI
 fi
 chown -R 2000:2000 "$lab_home"
-declare -A of_host
-for host in "${hosts[@]}"; do of_host[$(stat -L -c %i "/proc/$(lab pid "$host")/ns/pid")]=$host; done
+know_hosts "${hosts[@]}"
 
-# "HOST PID STATE NAME ARGUMENTS" of all processes in the hosts, as this machine numbers them.
-everything() {
-  local pid namespace state name arguments
-  ps -eo pid=,pidns=,stat=,comm=,args= | while read -r pid namespace state name arguments; do
-    [ -z "${of_host[$namespace]-}" ] || echo "${of_host[$namespace]} $pid $state $name $arguments"
-  done
-}
 # Processes of KIND, "PID" a line.
 find_kind() {
   everything | case $1 in
@@ -86,17 +80,8 @@ choose_victim() {
   done
 }
 
-# Everything that was not there before.
-list_left() { everything | sort -k2,2 | join -1 2 -2 1 -v 1 - "$work/before"; }
-# Waits until nothing is left, at most WITHIN seconds, and sets `ended_after`; what is left lies in $work/left.
 within=${WITHIN:-30}
-wait_for_end() {
-  local start=$SECONDS
-  while list_left > "$work/left"; [ -s "$work/left" ] && [ $((SECONDS - start)) -lt "$within" ]; do sleep 0.5; done
-  ended_after=$((SECONDS - start))
-}
-
-everything | cut -d' ' -f2 | sort > "$work/before"
+keep_as_before
 declare -A killed left_by
 total_left=0
 longest=0
@@ -120,7 +105,7 @@ for ((i = 0; i < ${KILLS:-$usual_kills}; i++)); do
     survived=$((survived + 1))
     find_kind ddlrun | xargs -r kill -KILL
   fi
-  wait_for_end
+  wait_for_end "$within"
   [ "$ended_after" -le "$longest" ] || longest=$ended_after
   if [ -s "$work/left" ]; then
     left=$(wc -l < "$work/left")
