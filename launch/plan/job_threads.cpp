@@ -17,7 +17,11 @@ namespace {
 using affinity::OpenMpRuntime;
 using affinity::ThreadRequest;
 
-bool speaks_of_tensorflow(const Command& program) {
+// --framework or the script decides; else the name in a path or an argument, for example
+// tf_cnn_benchmarks.py.
+bool is_tensorflow(frameworks::Framework framework, const Command& program) {
+  using enum frameworks::Framework;
+  if (framework == tensorflow || framework == tensorflow_ps) return true;
   return std::any_of(program.begin(), program.end(), [](std::string word) {
     std::transform(word.begin(), word.end(), word.begin(),
                    [](unsigned char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
@@ -77,7 +81,8 @@ ThreadRequest plan_rank_threads(const LaunchSpec& spec, LauncherKind launcher, c
   const bool by_mpirun = launcher == LauncherKind::open_mpi;  // else by ddlrun exec, whatever is said
   request.bound = !by_mpirun || is_bound(spec.launcher.words.mpi_arguments);
   request.launcher = by_mpirun ? "open-mpi" : "exec";
-  request.tensorflow = spec.threads.affinity != AffinityMode::off && speaks_of_tensorflow(program);
+  request.tensorflow =
+      spec.threads.affinity != AffinityMode::off && is_tensorflow(spec.framework.framework, program);
   if (spec.threads.affinity == AffinityMode::automatic && request.runtime == OpenMpRuntime::unknown &&
       request.bound && request.cores > 1 && is_launcher_of_others(program[0]))
     remarks.push_back(

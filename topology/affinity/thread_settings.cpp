@@ -138,12 +138,16 @@ class Planner {
   }
 
   void plan_tensorflow() {
-    if (threads_ > 0 && !has("TF_NUM_INTRAOP_THREADS"))
+    // One value serves all ranks. Where bound ranks have different numbers of cores, TensorFlow's default is
+    // better: the PUs of each rank's own mask.
+    const bool differ = request_.most_cores > request_.cores && request_.bound && request_.threads == 0 &&
+                        !has("OMP_NUM_THREADS");
+    if (threads_ > 0 && !differ && !has("TF_NUM_INTRAOP_THREADS"))
       add("TF_NUM_INTRAOP_THREADS", fmt::format("{}", threads_),
           "threads of one operator: those of the rank");
+    // TensorFlow 2.21: with one, the default on one PU, a ParameterServerStrategy waits forever.
     if (!has("TF_NUM_INTEROP_THREADS"))
-      add("TF_NUM_INTEROP_THREADS", threads_ >= 4 ? "2" : "1",
-          "operators at once: TensorFlow's default is one for each core of the host");
+      add("TF_NUM_INTEROP_THREADS", "2", "operators at once: with one, parameter servers wait forever");
   }
 
   void plan_intel_mpi() {

@@ -23,10 +23,12 @@ END_OF_FILE
 
 export DDLRUN_RANKS="$(cat /runs/one/ranks.json)"
 export CUDA_DEVICE_ORDER=PCI_BUS_ID
+export KMP_BLOCKTIME=1
 export MKL_NUM_THREADS=2
 export OMP_NUM_THREADS=2
 export OMP_PLACES=cores
 export OMP_PROC_BIND=close
+export TF_NUM_INTEROP_THREADS=2
 
 # -n 5                              the ranks of the plan, so that a cut rankfile is noticed
 # --rankfile /runs/one/rankfile     which rank sits on which host and cores
@@ -36,7 +38,9 @@ export OMP_PROC_BIND=close
 # -x OMP_NUM_THREADS                2: the cores of the smallest rank (they have 2 to 4)
 # -x OMP_PLACES                     cores: a place is a whole core; understood by every OpenMP runtime, and it is not known which one the program brings
 # -x OMP_PROC_BIND                  close: thread after thread on core after core of the rank, and it stays there
+# -x KMP_BLOCKTIME                  1: ms that a thread spins after a loop; the default of 200 keeps cores from the other libraries
 # -x MKL_NUM_THREADS                2: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
+# -x TF_NUM_INTEROP_THREADS         2: operators at once: with one, parameter servers wait forever
 # -x DDLRUN_RANKS                   what each rank is to get; ddlrun exec reads it
 # --wdir /home/user        without it, ranks of a host that lacks it start in $HOME
 # --mca oob_tcp_keepalive_time 10   a host that goes away is noticed within 30 s, not 8 min
@@ -54,4 +58,4 @@ export OMP_PROC_BIND=close
 # worker argument                   --worker_hosts=192.168.0.20:2223,192.168.0.80:2223,192.168.0.80:2224
 # worker argument                   --job_name=worker
 # worker argument                   --task_index={group_rank}
-mpirun -n 5 --rankfile /runs/one/rankfile -x PATH -x LD_LIBRARY_PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS -x DDLRUN_RANKS --wdir /home/user --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' /opt/ddlrun/bin/ddlrun exec --rank-map --supervise -- python distributed_mnist.py
+mpirun -n 5 --rankfile /runs/one/rankfile -x PATH -x LD_LIBRARY_PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x KMP_BLOCKTIME -x MKL_NUM_THREADS -x TF_NUM_INTEROP_THREADS -x DDLRUN_RANKS --wdir /home/user --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' /opt/ddlrun/bin/ddlrun exec --rank-map --supervise -- python distributed_mnist.py

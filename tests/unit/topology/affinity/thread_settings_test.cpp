@@ -71,6 +71,20 @@ TEST_CASE("more threads than cores, talk, TensorFlow") {
   CHECK(says(plan_thread_settings(request, {}), "8 threads on 4 cores"));
 }
 
+TEST_CASE("TensorFlow has two operators at once, and takes its threads from masks that differ") {
+  ThreadRequest request = request_for(unknown, 1);
+  request.tensorflow = true;
+  EnvVars found = values(plan_thread_settings(request, {}));
+  CHECK(found.at("TF_NUM_INTRAOP_THREADS") == "1");
+  CHECK(found.at("TF_NUM_INTEROP_THREADS") == "2");
+  request.most_cores = 4;
+  found = values(plan_thread_settings(request, {}));
+  CHECK(found.count("TF_NUM_INTRAOP_THREADS") == 0);
+  CHECK(found.at("TF_NUM_INTEROP_THREADS") == "2");
+  request.threads = 3;
+  CHECK(values(plan_thread_settings(request, {})).at("TF_NUM_INTRAOP_THREADS") == "3");
+}
+
 TEST_CASE("Intel MPI's domains hold the hardware threads of a rank's cores") {
   ThreadRequest request = request_for(libomp, 17, 4);
   request.launcher = "intel-mpi";
