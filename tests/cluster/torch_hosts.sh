@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# PyTorch (Debian's python3-torch, Gloo) on 2 hosts of 2 ranks, by mpirun and by ssh alone: DistributedDataParallel learns
-# what one process learns from the whole batch, and each rank has the variables that torchrun itself would give it.
+# torch_hosts.sh [PYTHON]: PyTorch (Debian's python3-torch, else that of PYTHON; Gloo) on 2 hosts of 2 ranks, by mpirun and by
+# ssh alone: DistributedDataParallel learns what one process learns from the whole batch, and each rank has the variables that
+# torchrun itself would give it.
 # shellcheck source=tests/cluster/lab_test.sh
 . "$(dirname "$(readlink -f "$0")")/lab_test.sh"
-python=/usr/bin/python3
+python=${1:-/usr/bin/python3}
 $python -c 'import torch.distributed as d; assert d.is_gloo_available()' 2> /dev/null ||
   { echo "skipped: no PyTorch with Gloo (apt-get install python3-torch)"; exit 125; }
 [ "$(nproc)" -ge 2 ] || { echo "skipped: two cores are needed"; exit 125; }
@@ -19,6 +20,7 @@ PROGRAM
 mkdir "$lab_home"/{alone,torchrun,openmpi,ssh,ddl}
 chown -R 2000:2000 "$lab_home"/{train.py,given.py,alone,torchrun,openmpi,ssh,ddl}
 
+$python -c 'import torch; print("PyTorch", torch.__version__)'
 # The judges: one process, and torchrun's own agents, one a host. Without --redirects and --tee for a rank that is not
 # there, the torchrun of PyTorch 1.13 fails under Python 3.11.
 on node1 $python train.py alone --alone > "$work/alone" 2>&1 || fail "one process: $(tail -n 3 "$work/alone")"

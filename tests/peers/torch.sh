@@ -1,0 +1,7 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# PyPI's PyTorch 2 on virtual hosts, as cluster/torch_hosts.sh has Debian's: DistributedDataParallel, and torchrun's variables.
+[ "${DDLRUN_PEERS-}" = all ] || { echo "skipped: GBs of wheels; DDLRUN_PEERS=all runs it"; exit 125; }
+peers=$(dirname "$(readlink -f "$0")")
+place=$("$peers/install.sh" torch) || { status=$?; echo "$place"; exit "$status"; }
+exec "$peers/../cluster/torch_hosts.sh" "$place/bin/python"
