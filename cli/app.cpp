@@ -291,11 +291,13 @@ int run_app(const std::vector<std::string>& arguments, System system) {
   } catch (const Error& error) {
     err(render_error("ddlrun", error.message()));
     return exit_code(error.kind());
-  } catch (const std::bad_alloc&) {
-    err(render_error("ddlrun",
-                     {"not enough memory", "ulimit -v", "free -m; ulimit -a   # more memory for this job"}));
-    return exit_code(ErrorKind::request);
   } catch (const std::exception& error) {
+    // GCC 12.2 does not choose a handler for bad_alloc that stands before this one.
+    if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
+      err(render_error(
+          "ddlrun", {"not enough memory", "ulimit -v", "free -m; ulimit -a   # more memory for this job"}));
+      return exit_code(ErrorKind::request);
+    }
     err(render_error("ddlrun", {fmt::format("a bug of ddlrun: {}", error.what()), "",
                                 "the same command with -v, and report both outputs"}));
     return exit_code(ErrorKind::internal);
