@@ -18,7 +18,9 @@ using std::chrono::seconds;
 
 constexpr seconds idle_delay{3};   // before an idle rank is reported: the others may follow
 constexpr seconds late_report{2};  // of another host, behind the first one
-constexpr seconds held_up{8};      // a tick this late: launch itself was stopped and read nothing
+// Before a rank that fails ends (posix_rank_supervisor.cpp), the launcher has no reason to kill another.
+constexpr std::chrono::milliseconds before_kills{100};
+constexpr seconds held_up{8};  // a tick this late: launch itself was stopped and read nothing
 constexpr std::size_t max_reports_at_once = 8;  // each by itself; the rest together
 constexpr std::size_t most_kept = 64;           // stalls in the record
 
@@ -37,8 +39,11 @@ std::string name_ranks(const std::vector<std::uint32_t>& ranks) {
 }  // namespace
 
 RankMonitor::RankMonitor(const std::vector<PlannedRank>& planned, std::string token, Time start,
-                         std::function<bool(const std::string&)> is_here)
-    : token_(std::move(token)), is_here_(std::move(is_here)), last_tick_(start) {
+                         std::function<bool(const std::string&)> is_here, bool kills_programs)
+    : token_(std::move(token)),
+      is_here_(std::move(is_here)),
+      last_tick_(start),
+      kills_programs_(kills_programs) {
   for (const PlannedRank& rank : planned) {
     ranks_[rank.rank] = {rank.host, rank.local_rank < heartbeat_ranks, false, std::nullopt, start, false};
     hosts_[rank.host].ranks.push_back(rank.rank);
@@ -67,8 +72,9 @@ void RankMonitor::take(const RankReport& report, Time now) {
     auto& first = may_be_mpirun ? record_.first_ended : record_.first_failure;
     // With Open MPI 5.0.7 other ranks end by an error or SIGPIPE as soon as the connection to a killed rank
     // closes, and their reports may come before its own.
+    const Time::duration window = kills_programs_ ? Time::duration(before_kills) : late_report;
     const bool caused_first = report.alone && first && (first->signal == 0 || first->signal == SIGPIPE) &&
-                              now - first_failed_ < late_report;
+                              now - first_failed_ < window;
     if (report.exit_status != 0 && (!first || caused_first)) {
       first = report;
       if (!may_be_mpirun) first_failed_ = now;

@@ -41,9 +41,10 @@ struct MonitorRecord {
 class RankMonitor {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  // `is_here`: whether a host is this machine; without it none is.
+  // `is_here`: whether a host is this machine; without it none is. `kills_programs`: the launcher ends the
+  // other ranks by SIGKILL of their programs, not of their supervisors, as Intel MPI's hydra does.
   RankMonitor(const std::vector<PlannedRank>& planned, std::string token, Time start,
-              std::function<bool(const std::string& host)> is_here = {});
+              std::function<bool(const std::string& host)> is_here = {}, bool kills_programs = false);
 
   // What of the line belongs to the user.
   std::string take_line(std::string_view line, Time now);
@@ -87,6 +88,7 @@ class RankMonitor {
   std::vector<MonitorEvent> pending_;
   std::optional<Time> first_report_;
   Time last_tick_, first_failed_;
+  bool kills_programs_ = false;
   bool urgent_ = false;
   bool all_idle_told_ = false;
   MonitorRecord record_;

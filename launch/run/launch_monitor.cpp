@@ -86,7 +86,7 @@ LaunchMonitor::LaunchMonitor(System& system, const LaunchRun& run)
   };
   if (run.spec.monitor.has_status)
     ranks_.emplace(run.plan.placed.job.ranks, run.plan.program.token, std::chrono::steady_clock::now(),
-                   is_here);
+                   is_here, is_hydra(run.plan.placed.kind()));
   const auto on_err = [this](std::uint32_t rank, std::string_view line) {
     keep_last(line);
     keep_last_of(rank, line);
@@ -234,8 +234,8 @@ bool LaunchMonitor::is_overdue(Time now, const ChildView& mpirun) {
   return true;
 }
 
-// Open MPI's mpirun, srun, Intel MPI's mpiexec and the ssh launcher end the job with the first rank that fails.
-// MPICH's mpiexec (4.0.2, 5.0.2) does so only for a rank that has called MPI_Init.
+// Open MPI's mpirun, srun, Intel MPI's mpiexec and the ssh launcher end the job with the first rank that
+// fails. MPICH's mpiexec (4.0.2, 5.0.2) does so only for a rank that has called MPI_Init.
 bool LaunchMonitor::outlives_failure(Time now) {
   if (run_.plan.placed.kind() != LauncherKind::mpich || !ranks_->record().first_failure) return false;
   if (!failed_since_) failed_since_ = now;

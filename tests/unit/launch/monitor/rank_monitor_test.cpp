@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <cerrno>
+#include <csignal>
 
 using namespace ddlrun;
 using launch::MonitorEvent;
@@ -62,6 +63,21 @@ const launch::Stall asleep{50, 'S', 813, "train", "futex_wait"};
 }  // namespace
 
 TEST_SUITE_BEGIN("launch/monitor/rank_monitor");
+
+TEST_CASE("a rank killed alone soon after another's error is the cause, unless the launcher kills programs") {
+  for (const bool kills_programs : {false, true}) {
+    CAPTURE(kills_programs);
+    const RankMonitor::Time start{};
+    RankMonitor watch(Run::planned(), "T", start, {}, kills_programs);
+    RankReport error{2, "h2", RankStatus::ended, {}, 7, 0},
+        killed{1, "h1", RankStatus::ended, {}, 137, SIGKILL};
+    killed.alone = true;
+    watch.take_line(launch::render_status_line("T", error), start);
+    watch.take_line(launch::render_status_line("T", killed), start + std::chrono::milliseconds(200));
+    REQUIRE(watch.record().first_failure);
+    CHECK(watch.record().first_failure->rank == (kills_programs ? 2U : 1U));
+  }
+}
 
 TEST_CASE("a healthy run is not talked about") {
   Run run;
