@@ -41,7 +41,8 @@ constexpr std::string_view end_of_commands = "END_OF_REMEDY";
 // One line of a comment, whatever was in the text.
 std::string comment(std::string_view text) { return "# " + printable(text, 300) + "\n"; }
 
-// A command that could end its own here-document is not written at all, nor one that nobody would see whole.
+// A command is left out if it could end its own here-document, or if it is too long for a person to read
+// whole.
 std::string_view why_left_out(const Remedy& remedy) {
   for (const std::string& command : remedy.commands) {
     if (command.find(end_of_commands) != std::string::npos || command.find('\0') != std::string::npos)

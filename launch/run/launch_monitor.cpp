@@ -308,8 +308,8 @@ bool LaunchMonitor::is_failure(const ProcessResult& result) const {
   return result.exit_status != 0 || (daemons_.lost().said && !all_well);
 }
 
-// The launcher itself or its process guard, and no rank failed before: what a log says of signals is no cause
-// then.
+// Whether the launcher itself or its process guard ended before any rank failed: signals in the log are not a
+// cause then.
 bool LaunchMonitor::launcher_was_killed(const ProcessResult& result) const {
   if (!result.start_error.empty() || result.guard_was_killed) return result.start_error.empty();
   const LauncherKind kind = run_.plan.placed.kind();

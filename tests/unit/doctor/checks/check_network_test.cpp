@@ -202,7 +202,7 @@ TEST_CASE("NET-03: a firewall is opened for the host's own network, on the word 
   CHECK(only(run_check("NET-03", input)).remedy.commands.empty());
   input.host("node1").reach.via = Via::local;
   CHECK_FALSE(only(run_check("NET-03", input)).remedy.commands.empty());
-  // an address of no network of that host, and a host that is none of the job's
+  // an address outside the networks of that host, and a host outside the job
   input = blocked(2, "node3", "$(reboot)");
   input.host("node3").facts.set_list("net.interfaces", {"eth0 up mtu=1500 addr=10.2.2.3/24"});
   CHECK(only(run_check("NET-03", input)).remedy.commands.empty());
@@ -238,7 +238,8 @@ TEST_CASE("NET-02: what the path carries") {
   input.host("node2").facts.set_list("pair.paths", {"node1 10.1.1.1 1500 1400"});
   input.host("node1").facts.set_list("pair.paths", {"other 10.1.1.7 1500 1400", "node2 10.1.1.2 1500 1500"});
   finding = only(run_check("NET-02", input));
-  CHECK(finding.hosts == std::vector<std::string>{"node2"});  // its own report; "other" is none of the job's
+  CHECK(finding.hosts ==
+        std::vector<std::string>{"node2"});  // node2 reports it itself; "other" is outside the job
   CHECK(finding.remedy.commands.at(0) == "ip link set dev eth0 mtu 1400");
   input.host("node2").facts.set_list("pair.paths", {});
   input.host("node1").facts.set_list("pair.paths", {"node2 10.1.1.2 1500 0"});
