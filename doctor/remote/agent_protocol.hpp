@@ -6,6 +6,7 @@
 
 #include "doctor/model/check.hpp"
 #include "doctor/model/probe_request.hpp"
+#include "doctor/remote/fan_out.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -27,14 +28,9 @@ struct RelayedHost {
   std::string name;
   std::uint32_t ranks = 0;
 };
-struct RelayRequest {
+struct RelayRequest : LevelOptions {
   std::vector<RelayedHost> hosts;
   std::string agent_path;  // where this build lies on the driver host, and perhaps on the others
-  std::vector<std::string> ssh_arguments;
-  unsigned window = 32, per_target = 8;
-  std::size_t flat_most = 0;
-  std::chrono::milliseconds limit{0};  // for one host
-  int connect_seconds = 0;
 };
 
 std::string ready_line(std::string_view build_id);

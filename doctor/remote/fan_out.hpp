@@ -3,8 +3,10 @@
 // relays, each of which asks the hosts of its branch in the same way.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace ddlrun::doctor {
@@ -12,6 +14,16 @@ namespace ddlrun::doctor {
 struct FanOut {
   std::size_t width = 32;
   std::size_t flat_most = std::numeric_limits<std::size_t>::max();  // up to so many are asked without relays
+};
+
+// How the hosts of one level are asked: a relay does as the driver host does.
+struct LevelOptions {
+  std::vector<std::string> ssh_arguments;   // the user's own, before the host
+  unsigned window = 32;                     // connections at once
+  unsigned per_target = 8;                  // of them to one address or jump host
+  std::chrono::milliseconds limit{20'000};  // for one host, all in all
+  int connect_seconds = 5;
+  std::size_t flat_most = FanOut{}.flat_most;  // more hosts than that are asked through relays
 };
 
 // Hosts [first, first + count): the first is the relay of the others.

@@ -17,17 +17,11 @@
 
 namespace ddlrun::doctor {
 
-struct ReachOptions {
+struct ReachOptions : LevelOptions {
   Via via = Via::ssh;
-  std::string ssh = "ssh";                  // the program; a stand-in for tests
-  std::vector<std::string> ssh_arguments;   // the user's own, before the host
-  unsigned window = 32;                     // connections at once
-  unsigned per_target = 8;                  // of them to one address or jump host
-  std::chrono::milliseconds limit{20'000};  // for one host, all in all
-  int connect_seconds = 5;
-  int attempts = 3;                            // where sshd drops connections because there are too many
-  std::size_t flat_most = FanOut{}.flat_most;  // more hosts than that are asked through relays
-  bool is_relay = false;  // leaves hosts that do not answer to the driver host, soon where none does
+  std::string ssh = "ssh";  // the program; a stand-in for tests
+  int attempts = 3;         // where sshd drops connections because there are too many
+  bool is_relay = false;    // leaves hosts that do not answer to the driver host, soon where none does
 };
 
 struct ReachSummary {

@@ -30,12 +30,7 @@ RelayRequest plan_relay(std::span<const ProbeRequest> requests, std::span<const 
   for (const std::size_t at : branch.subspan(1))
     relay.hosts.push_back({requests[at].host, requests[at].ranks_here});
   relay.agent_path = agent.path;
-  relay.ssh_arguments = options.ssh_arguments;
-  relay.window = options.window;
-  relay.per_target = options.per_target;
-  relay.flat_most = options.flat_most;
-  relay.limit = options.limit;
-  relay.connect_seconds = options.connect_seconds;
+  static_cast<LevelOptions&>(relay) = options;
   return relay;
 }
 
@@ -48,12 +43,7 @@ void serve_relay(System& system, const ProbeRequest& request, const RelayRequest
     requests.back().ranks_here = host.ranks;
   }
   ReachOptions options;
-  options.ssh_arguments = relay.ssh_arguments;
-  options.window = relay.window;
-  options.per_target = relay.per_target;
-  options.flat_most = relay.flat_most;
-  options.limit = relay.limit;
-  options.connect_seconds = relay.connect_seconds;
+  static_cast<LevelOptions&>(options) = relay;
   options.is_relay = true;
   const auto base = std::make_shared<const FactMap>(own.all());
   std::string why;
