@@ -9,6 +9,7 @@
 #include "launch/monitor/slurm_down_hosts.hpp"
 #include "launch/rank/status_line.hpp"
 #include "launch/rank/stderr_source.hpp"
+#include "launch/run/print_placement.hpp"
 #include "launch/run/run_remedies.hpp"
 #include "launch/run/session_directory.hpp"
 
@@ -25,6 +26,8 @@ namespace {
 constexpr std::chrono::seconds desertion_patience{5};
 // The other ranks have so long to report failures of their own, with which mpiexec ends the job.
 constexpr std::chrono::seconds failure_patience{2};
+// A rank's end can be reported before the launcher has passed on its last lines, which a signal would drop.
+constexpr std::chrono::seconds delivery_patience{1};
 constexpr std::chrono::seconds save_patience{20};   // for ranks after TERM; Slurm kills after 30 s
 constexpr std::chrono::seconds stall_patience{10};  // for mpirun to end a stalled job by itself
 
@@ -32,41 +35,10 @@ constexpr std::chrono::seconds stall_patience{10};  // for mpirun to end a stall
 constexpr std::string_view message_rule =
     "--------------------------------------------------------------------------\n";
 
-std::string first_that_is_not_ok(const std::vector<PlacementRow>& rows) {
-  for (const PlacementRow& row : rows) {
-    if (row.verdict == PlaceVerdict::ok) continue;
-    return fmt::format("rank {} on {}: {}", row.planned.rank, row.found ? row.found->host : row.planned.host,
-                       row.why);
-  }
-  return {};
-}
-
-// What to type if a rank ran elsewhere than planned.
-std::string mismatch_hint(const LaunchSpec& spec) {
-  if (!spec.launcher.words.mpi_arguments.empty() || !spec.launcher.words.mca.empty())
-    return "the same without --mpi-arg and --mca";
-  if (topology::any_given(spec.placement.machine))
-    return "the same without --topology, --synthetic, --sockets: ddlrun then reads the hosts";
-  return "ddlrun topo on that host; a scheduler or container may allow fewer cores there";
-}
-
-void print_places(System& system, const LaunchRun& run, const std::vector<PlacementRow>& rows) {
-  const PlacementCount count = count_verdicts(rows);
-  system.err("ddlrun: each rank's place, as planned and as found:\n" + render_placement_table(rows));
-  if (count.differs + count.silent == 0) return;
-  const std::string what =
-      count.differs > 0
-          ? fmt::format("{} of {} ranks are NOT where they were planned", count.differs, rows.size())
-          : fmt::format("{} of {} ranks never reported their place", count.silent, rows.size());
-  system.err(render_message("ddlrun", run.spec.strict ? "error" : "warning",
-                            {what, first_that_is_not_ok(rows), mismatch_hint(run.spec)}));
-}
-
-// After the end: who never reported, unless all have and the table was shown.
-void print_silent(System& system, const LaunchRun& run, const std::vector<PlacementRow>& rows) {
-  if (count_verdicts(rows).silent < rows.size()) return print_places(system, run, rows);
-  system.err(
-      fmt::format("ddlrun: none of {} ranks reported its place: they were not started\n", rows.size()));
+bool has_lasted(std::optional<std::chrono::steady_clock::time_point>& since,
+                std::chrono::steady_clock::time_point now, std::chrono::milliseconds patience) {
+  if (!since) since = now;
+  return now - *since >= patience;
 }
 
 void push_line(std::deque<std::string>& lines, std::string_view line, std::size_t most) {
@@ -85,8 +57,8 @@ LaunchMonitor::LaunchMonitor(System& system, const LaunchRun& run)
     return topology::is_this_host(system.environment, host);
   };
   if (run.spec.monitor.has_status)
-    ranks_.emplace(run.plan.placed.job.ranks, run.plan.program.token, std::chrono::steady_clock::now(),
-                   is_here, is_hydra(run.plan.placed.kind()));
+    ranks_.emplace(run.plan.placed.job.ranks, run.plan.program.token, system.clock.steady(), is_here,
+                   is_hydra(run.plan.placed.kind()));
   const auto on_err = [this](std::uint32_t rank, std::string_view line) {
     keep_last(line);
     keep_last_of(rank, line);
@@ -103,10 +75,10 @@ RunHooks LaunchMonitor::hooks() {
   if (run_.plan.program.token.empty() && !run_.spec.monitor.diagnose) return hooks;
   hooks.on_stderr_line = [this](std::string_view line) { take(line); };
   if (run_.spec.monitor.has_status) {
-    hooks.tick = [this](const ChildView& mpirun) { return tick(std::chrono::steady_clock::now(), mpirun); };
+    hooks.tick = [this](const ChildView& mpirun) { return tick(system_.clock.steady(), mpirun); };
   }
   if (run_.spec.monitor.has_status && run_.command.forwards_end) {
-    hooks.on_signal = [this](int signal) { return take_signal(signal, std::chrono::steady_clock::now()); };
+    hooks.on_signal = [this](int signal) { return take_signal(signal, system_.clock.steady()); };
   }
   if (output_) hooks.after_lines = [this] { output_->flush(); };
   return hooks;
@@ -129,7 +101,7 @@ void LaunchMonitor::take(std::string_view line) {
     rest = std::move(marked.rest);
   }
   if (ranks_) {
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = system_.clock.steady();
     rest = ranks_->take_line(rest, now);
     if (ranks_->urgent()) report_events(now);
   }
@@ -208,6 +180,7 @@ int LaunchMonitor::tick(Time now, const ChildView& mpirun) {
   if (outlives_failure(now)) return SIGTERM;
   if (is_overdue(now, mpirun)) return std::exchange(mpirun_signalled_, true) ? SIGKILL : SIGTERM;
   if (only_services_left()) {
+    if (!has_lasted(only_services_since_, now, delivery_patience)) return 0;
     services_signalled_ = now;
     system_.err("ddlrun: all other ranks have ended well: those that serve them are ended\n");
     return SIGTERM;
@@ -238,8 +211,7 @@ bool LaunchMonitor::is_overdue(Time now, const ChildView& mpirun) {
 // fails. MPICH's mpiexec (4.0.2, 5.0.2) does so only for a rank that has called MPI_Init.
 bool LaunchMonitor::outlives_failure(Time now) {
   if (run_.plan.placed.kind() != LauncherKind::mpich || !ranks_->record().first_failure) return false;
-  if (!failed_since_) failed_since_ = now;
-  if (now - *failed_since_ < failure_patience) return false;
+  if (!has_lasted(failed_since_, now, failure_patience)) return false;
   overdue_since_ = now;
   system_.err(fmt::format("ddlrun: rank {} has failed: the other ranks are ended, as under other launchers\n",
                           ranks_->record().first_failure->rank));
@@ -272,8 +244,7 @@ bool LaunchMonitor::only_services_left() const {
 bool LaunchMonitor::is_lost(Time now, std::ptrdiff_t sshs) {
   most_sshs_ = std::max(most_sshs_, sshs);
   if (!daemons_.lost().said || !ranks_->has_report() || sshs == most_sshs_) return false;
-  if (!lost_since_) lost_since_ = now;
-  killed_lost_ = now - *lost_since_ >= std::chrono::milliseconds(500);
+  killed_lost_ = has_lasted(lost_since_, now, std::chrono::milliseconds(500));
   return killed_lost_;
 }
 
@@ -285,8 +256,7 @@ bool LaunchMonitor::is_deserted(Time now, std::size_t below) {
     lost_since_.reset();
     return false;
   }
-  if (!lost_since_) lost_since_ = now;
-  if (killed_lost_ || now - *lost_since_ < desertion_patience) return killed_lost_;
+  if (killed_lost_ || !has_lasted(lost_since_, now, desertion_patience)) return killed_lost_;
   killed_lost_ = true;
   system_.err(render_message(
       "ddlrun", "error",

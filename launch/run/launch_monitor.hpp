@@ -79,8 +79,9 @@ class LaunchMonitor {
   bool cause_was_printed_ = false;
   bool stalled_ = false;
   std::optional<Time> ending_since_;
-  std::optional<Time> ranks_signalled_;     // to end, as we were
-  bool mpirun_signalled_ = false;           // it too, as they did not
+  std::optional<Time> ranks_signalled_;  // to end, as we were
+  bool mpirun_signalled_ = false;        // it too, as they did not
+  std::optional<Time> only_services_since_;
   std::optional<Time> services_signalled_;  // to end, as all others have
   OverdueEndDetector overdue_;
   std::optional<Time> overdue_since_;  // mpirun is ended, as it did not end after its ranks or a failure
