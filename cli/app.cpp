@@ -7,7 +7,10 @@
 #include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
 #include "cli/command.hpp"
+#include "cli/completion.hpp"
+#include "cli/describe_command.hpp"
 #include "cli/help_formatter.hpp"
+#include "cli/program_reference.hpp"
 #include "launch/plan/find_program.hpp"
 #include "launch/plan/ibm_compat.hpp"
 #include "schedulers/job/job_settings.hpp"
@@ -193,9 +196,7 @@ int run_subcommand(const Subcommand& command, std::vector<std::string> words, Sy
   CLI::App app{std::string(command.summary), fmt::format("ddlrun {}", command.name)};
   GlobalOptions options;
   app.allow_extras();
-  app.set_help_flag("-h,--help", "print this help");
-  app.add_flag("-v,--verbose", options.verbosity, "print each command run and each file written");
-  app.add_flag("-q,--quiet", options.quiet, "print errors only");
+  declare_global_options(app, options);
   const Run run = command.setup(app, rest);
   if (!rest.empty() && !command.takes_program) refuse_word(app, rest.front(), false);
   try {
@@ -259,6 +260,13 @@ void translate_ibm_words(std::vector<std::string>& words, System& system) {
 }
 
 int dispatch(std::vector<std::string> words, System& system) {
+  // Before anything is read from the words: they are what a user has typed so far.
+  if (!words.empty() && words[0] == "__complete")
+    return run_completion(system, {words.begin() + 1, words.end()});
+  if (words == std::vector<std::string>{"__reference"}) {
+    system.out(render_program_reference_json());
+    return 0;
+  }
   move_behind_command(words);
   if (words.empty()) {
     system.err(render_overview());

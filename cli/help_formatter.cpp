@@ -40,13 +40,8 @@ class HelpFormatter : public CLI::Formatter {
     label("Positionals", "Arguments");
   }
 
-  std::string make_usage(const CLI::App* app, std::string name) const override {
-    std::string usage = fmt::format("\nUsage: {} [OPTIONS]", name);
-    for (const CLI::Option* option : app->get_options(&CLI::Option::get_positional)) {
-      if (option->get_group().empty()) continue;
-      usage += option->get_required() ? " " + option->get_name() : " [" + option->get_name() + "]";
-    }
-    return usage + (takes_program_ ? " [-- PROGRAM [ARGUMENT...]]\n" : "\n");
+  std::string make_usage(const CLI::App* app, std::string) const override {
+    return fmt::format("\nUsage: {}\n", render_usage(*app, takes_program_));
   }
 
   // An argument needs no value name: its own name describes it.
@@ -68,6 +63,15 @@ std::string paragraph(std::string_view text) {
 }
 
 }  // namespace
+
+std::string render_usage(const CLI::App& app, bool takes_program) {
+  std::string usage = app.get_name() + " [OPTIONS]";
+  for (const CLI::Option* option : app.get_options(&CLI::Option::get_positional)) {
+    if (option->get_group().empty()) continue;
+    usage += option->get_required() ? " " + option->get_name() : " [" + option->get_name() + "]";
+  }
+  return usage + (takes_program ? " [-- PROGRAM [ARGUMENT...]]" : "");
+}
 
 std::string render_help(const Subcommand& command, CLI::App& app) {
   app.formatter(std::make_shared<HelpFormatter>(command.takes_program));

@@ -8,6 +8,9 @@
 
 namespace ddlrun::cli {
 
+// "ddlrun launch [OPTIONS] [DIMS] [HOSTS] [-- PROGRAM [ARGUMENT...]]".
+std::string render_usage(const CLI::App& app, bool takes_program);
+
 // `app` holds the options that `command.setup` declared.
 std::string render_help(const Subcommand& command, CLI::App& app);
 

@@ -42,6 +42,19 @@ std::vector<std::string> parse_ssh_hosts(std::string_view text, std::size_t most
   return names;
 }
 
+std::vector<std::string> parse_known_hosts(std::string_view text, std::size_t most) {
+  std::vector<std::string> names;
+  for (const std::string_view line : split(text, '\n')) {
+    const auto words = split_blanks(line);
+    if (words.empty() || words[0].starts_with('#') || words[0].starts_with('@')) continue;
+    for (std::string_view name : split(words[0], ',')) {
+      if (name.starts_with('[')) name = name.substr(1, name.find(']') - 1);
+      if (is_host_name(name) && names.size() < most) names.emplace_back(name);
+    }
+  }
+  return names;
+}
+
 std::optional<std::string> similar_host(const std::string& name, std::vector<std::string> candidates) {
   std::erase_if(candidates, [&](const std::string& one) {
     return one == name || digits_of(one) != digits_of(name) || !is_host_name(one);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The host names that /etc/hosts and an ssh configuration contain, and which of them a misspelt name means.
+// The host names that /etc/hosts and the files of ssh contain, and which of them a misspelt name means.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +15,10 @@ std::vector<std::string> parse_hosts_table(std::string_view text, std::size_t mo
 
 // The names of the Host lines of an ssh configuration, without patterns; at most `most`.
 std::vector<std::string> parse_ssh_hosts(std::string_view text, std::size_t most);
+
+// The names in a known_hosts file of ssh, "[h1]:2222" as h1; not the hashed ones, nor patterns; at most
+// `most`.
+std::vector<std::string> parse_known_hosts(std::string_view text, std::size_t most);
 
 // The candidate that differs from `name` by a letter or so. Another number is another host, but a digit may
 // be typed twice.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "bench/ddl_bench/bench_command.hpp"
 
+#include "base/text/completion.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "bench/ddl_bench/bench_options.hpp"
@@ -242,6 +243,16 @@ int judge_options(std::span<const std::string> words) {
 
 int run_bench_command(const std::vector<std::string>& words) {
   if (!words.empty() && words[0] == "check-options") return judge_options(std::span(words).subspan(1));
+  if (!words.empty() && words[0] == "__reference") {
+    fmt::print("{}", render_commands_json({describe_bench()}));
+    return 0;
+  }
+  if (!words.empty() && words[0] == "__complete") {
+    const auto none = [](std::string_view) { return std::vector<Candidate>(); };
+    fmt::print("{}",
+               render_completion(complete_command(describe_bench(), std::span(words).subspan(1), none)));
+    return 0;
+  }
   BenchOptions options;
   std::optional<Error> mistake;
   try {

@@ -211,4 +211,35 @@ std::string render_bench_help() {
   return text;
 }
 
+CommandReference describe_bench() {
+  CommandReference bench;
+  bench.name = "ddl-bench";
+  bench.summary = "measure sums over ranks: libddl beside MPI_Allreduce and Gloo";
+  bench.usage =
+      "mpirun -n RANKS ddl-bench allreduce [OPTIONS]\nddlrun bench allreduce [DIMS] [HOSTS] [-- OPTIONS]";
+  bench.description = {
+      "Times sums over all ranks: libddl beside MPI_Allreduce and Gloo, in turns within each size, against "
+      "what memory "
+      "and network could do at most, measured in the same run."};
+  bench.examples = "  mpirun -n 2 ddl-bench allreduce --sizes 64k:64M --json sums.json";
+  OptionReference command;
+  command.names = {"allreduce"};
+  command.choices = {"allreduce"};
+  command.values = 1;
+  bench.arguments = {command};
+  for (const BenchOption& row : bench_options) {
+    OptionReference option;
+    option.names = {std::string(row.name)};
+    option.value = row.value;
+    option.help = row.help;
+    option.group = "Options";
+    option.source = source_of_value(row.value);
+    option.values = row.value.empty() ? 0 : 1;
+    if (row.name == "--backends") option.choices = known_backends();
+    if (row.name == "--type") option.choices = {"float32", "float64", "float16", "bfloat16", "int32"};
+    bench.options.push_back(std::move(option));
+  }
+  return bench;
+}
+
 }  // namespace ddlrun::ddl_bench

@@ -2,6 +2,7 @@
 // The command line of `ddl-bench allreduce` as a value.
 #pragma once
 
+#include "base/text/command_reference.hpp"
 #include "ddl/data_type.hpp"
 
 #include <cstddef>
@@ -37,5 +38,6 @@ std::string render_size(std::size_t bytes);
 // `words` behind "allreduce". Throws Error(usage).
 BenchOptions parse_bench_options(std::span<const std::string> words);
 std::string render_bench_help();
+CommandReference describe_bench();
 
 }  // namespace ddlrun::ddl_bench

@@ -2,6 +2,7 @@
 #include "runtime/app/allreduce_command.hpp"
 
 #include "base/text/error.hpp"
+#include "runtime/app/option_references.hpp"
 #include "runtime/comm/mpi_session.hpp"
 #include "runtime/core/option_parser.hpp"
 
@@ -59,6 +60,11 @@ void measure_sums(const AllreduceOptions& options, Communicator& ranks) {
 }
 
 }  // namespace
+
+std::vector<OptionReference> describe_allreduce_options() {
+  AllreduceOptions unused;
+  return describe_options(table_of(unused));
+}
 
 int run_allreduce_command(const std::vector<std::string>& args) {
   AllreduceOptions options;

@@ -4,6 +4,7 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "runtime/app/data_options.hpp"
+#include "runtime/app/option_references.hpp"
 #include "runtime/core/option_parser.hpp"
 #include "runtime/data/dataset_locator.hpp"
 #include "runtime/data/datum.hpp"
@@ -184,6 +185,11 @@ void convert(ConvertOptions options) {
 }
 
 }  // namespace
+
+std::vector<OptionReference> describe_convert_options() {
+  ConvertOptions unused;
+  return describe_options(make_convert_table(unused));
+}
 
 int run_convert_data_command(const std::vector<std::string>& args) {
   try {

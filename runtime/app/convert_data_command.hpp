@@ -2,6 +2,8 @@
 // `ddl-train convert-data`: converts any supported images to an LMDB for Caffe.
 #pragma once
 
+#include "base/text/command_reference.hpp"
+
 #include <string>
 #include <vector>
 
@@ -9,5 +11,6 @@ namespace ddlrun::runtime {
 
 // `args`: after "convert-data". Returns the exit status.
 int run_convert_data_command(const std::vector<std::string>& args);
+std::vector<OptionReference> describe_convert_options();
 
 }  // namespace ddlrun::runtime

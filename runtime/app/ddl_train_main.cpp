@@ -5,6 +5,7 @@
 #include "runtime/app/convert_data_command.hpp"
 #include "runtime/app/model_commands.hpp"
 #include "runtime/app/print_net_command.hpp"
+#include "runtime/app/program_reference.hpp"
 #include "runtime/app/read_data_command.hpp"
 #include "runtime/app/timeline_command.hpp"
 #include "runtime/app/train_command.hpp"
@@ -25,6 +26,8 @@ constexpr Command commands[] = {
     {"test", ddlrun::runtime::run_test_command},
     {"print-net", ddlrun::runtime::run_print_net_command},
     {"--print-net", ddlrun::runtime::run_print_net_command},
+    {"__complete", ddlrun::runtime::run_complete_command},
+    {"__reference", ddlrun::runtime::run_reference_command},
 };
 
 int run(std::vector<std::string> args) {

@@ -219,6 +219,12 @@ void check_batch(const TrainOptions& options) {
 
 }  // namespace
 
+std::span<const std::string> hyperparameter_choices(std::string_view option) {
+  if (option == "--optimizer") return optimizer_names;
+  if (option == "--lr-decay") return decay_names;
+  return {};
+}
+
 std::span<const OptionRow> hyperparameter_rows() { return hyperparameter_option_rows; }
 
 void check_hyperparameter_options(const TrainOptions& options) {

@@ -7,6 +7,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace ddlrun::runtime {
 
@@ -21,6 +22,8 @@ struct OptionRow {
 constexpr std::uint64_t max_count = 1'000'000'000;
 
 std::span<const OptionRow> hyperparameter_rows();
+// The values of an option whose help does not have them in its value name; else none.
+std::span<const std::string> hyperparameter_choices(std::string_view option);
 // Throws Error(usage) for conflicting options.
 void check_hyperparameter_options(const TrainOptions& options);
 

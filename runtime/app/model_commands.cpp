@@ -3,6 +3,7 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "runtime/app/option_references.hpp"
 #include "runtime/checkpoint/saved_model.hpp"
 #include "runtime/comm/communicator.hpp"
 #include "runtime/core/option_parser.hpp"
@@ -178,6 +179,16 @@ void test(const ModelOptions& options) {
 }
 
 }  // namespace
+
+std::vector<OptionReference> describe_predict_options() {
+  ModelOptions unused;
+  return describe_options(predict_options(unused));
+}
+
+std::vector<OptionReference> describe_test_options() {
+  ModelOptions unused;
+  return describe_options(test_options(unused));
+}
 
 int run_predict_command(const std::vector<std::string>& args) {
   return run_model_command(predict_name, args, predict_options,

@@ -2,6 +2,8 @@
 // `ddl-train predict` and `ddl-train test`: a checkpoint without its training, in one process.
 #pragma once
 
+#include "base/text/command_reference.hpp"
+
 #include <string>
 #include <vector>
 
@@ -11,5 +13,7 @@ namespace ddlrun::runtime {
 int run_predict_command(const std::vector<std::string>& args);
 // Prints loss and accuracy on test images.
 int run_test_command(const std::vector<std::string>& args);
+std::vector<OptionReference> describe_predict_options();
+std::vector<OptionReference> describe_test_options();
 
 }  // namespace ddlrun::runtime

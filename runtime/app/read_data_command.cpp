@@ -4,6 +4,7 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "runtime/app/data_options.hpp"
+#include "runtime/app/option_references.hpp"
 #include "runtime/core/option_parser.hpp"
 #include "runtime/data/dataset.hpp"
 #include "runtime/data/loader.hpp"
@@ -94,6 +95,11 @@ void read_data(ReadDataOptions options) {
 }
 
 }  // namespace
+
+std::vector<OptionReference> describe_read_data_options() {
+  ReadDataOptions unused;
+  return describe_options(make_read_data_table(unused));
+}
 
 int run_read_data_command(const std::vector<std::string>& args) {
   try {

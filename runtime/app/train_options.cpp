@@ -5,6 +5,7 @@
 #include "base/text/text.hpp"
 #include "runtime/app/hyperparameter_options.hpp"
 #include "runtime/app/image_options.hpp"
+#include "runtime/app/option_references.hpp"
 #include "runtime/app/server_options.hpp"
 #include "runtime/core/option_parser.hpp"
 #include "runtime/models/net.hpp"
@@ -205,32 +206,47 @@ TelemetryPlan plan_telemetry(const TrainOptions& options) {
   return plan;
 }
 
-std::string render_train_help() {
+std::vector<OptionReference> describe_train_options() {
   TrainOptions unused;
+  std::vector<OptionReference> options = describe_options(make_table(unused));
+  for (OptionReference& option : options) {
+    const auto choices = hyperparameter_choices(option.names[0]);
+    option.choices.insert(option.choices.end(), choices.begin(), choices.end());
+  }
+  return options;
+}
+
+std::string_view train_description() {
   return "Trains an image classifier on one rank or on many. Each rank computes its share of the global\n"
          "batch, the gradients are averaged over all ranks, and all ranks keep equal weights; with\n"
-         "--parameter-servers, some ranks hold the weights for the others.\n\n"
-         "usage: ddl-train [train] [OPTIONS]\n"
-         "       mpirun -n RANKS ddl-train [OPTIONS]\n"
-         "       ddl-train test CHECKPOINT [--data PATH]   test a checkpoint\n"
-         "       ddl-train predict --checkpoint DIR PHOTO...   name the classes of photos\n"
-         "       ddl-train convert-data FROM TO            convert images to an LMDB for Caffe\n"
-         "       ddl-train read-data [PATH]                measure how fast images are read and decoded\n"
-         "       ddl-train print-net [NAME]                print a built-in net, or describe the YAML "
-         "format\n"
-         "       ddl-train check-options RANKS [OPTIONS]   check whether a training could start\n"
-         "       ddl-train timeline FILE                   merge the --timeline parts of a killed run\n"
-         "       mpirun ... ddl-train allreduce            measure an all-reduce over the ranks\n" +
-         render_options(make_table(unused)) +
-         "\nThe summary goes to stdout, everything else to stderr. Exit status: 0 success, 2 invalid "
-         "command\n"
-         "line, 3 request cannot be met (data, device), 70 internal error, 75 stopped by a signal after\n"
-         "saving a checkpoint.\n"
-         "\nExamples:\n"
-         "  ddl-train --epochs 1\n"
+         "--parameter-servers, some ranks hold the weights for the others.";
+}
+
+std::string_view train_examples() {
+  return "  ddl-train --epochs 1\n"
          "  ddl-train --data photos --resize 256 --crop 224 --net resnet-18\n"
          "  mpirun -n 4 ddl-train --global-batch 64 --checkpoint run1 --resume\n"
          "  mpirun -n 5 ddl-train --parameter-servers 1 --async --staleness 4\n";
+}
+
+std::string render_train_help() {
+  TrainOptions unused;
+  std::string commands;
+  for (const CommandRow& row : command_rows()) {
+    const std::string_view launcher = row.name == "allreduce" ? "mpirun ... " : "";
+    const std::string usage = fmt::format("{}ddl-train {}   ", launcher, row.usage);
+    commands += fmt::format("       {:<42}{}\n", usage, row.help);
+  }
+  return fmt::format(
+      "{}\n\n"
+      "usage: ddl-train [train] [OPTIONS]\n"
+      "       mpirun -n RANKS ddl-train [OPTIONS]\n"
+      "{}{}"
+      "\nThe summary goes to stdout, everything else to stderr. Exit status: 0 success, 2 invalid command\n"
+      "line, 3 request cannot be met (data, device), 70 internal error, 75 stopped by a signal after\n"
+      "saving a checkpoint.\n"
+      "\nExamples:\n{}",
+      train_description(), commands, render_options(make_table(unused)), train_examples());
 }
 
 }  // namespace ddlrun::runtime

@@ -2,6 +2,7 @@
 // The training options of ddl-train as a struct.
 #pragma once
 
+#include "base/text/command_reference.hpp"
 #include "runtime/data/data_request.hpp"
 #include "runtime/telemetry/telemetry_sinks.hpp"
 #include "runtime/training/lr_schedule.hpp"
@@ -82,6 +83,9 @@ constexpr std::size_t default_batch = 64;
 // Throws Error(usage), also for conflicting options.
 TrainOptions parse_train_options(std::span<const std::string> args);
 std::string render_train_help();
+std::vector<OptionReference> describe_train_options();
+std::string_view train_description();
+std::string_view train_examples();
 
 // The global batch and the factor of the learning rate.
 struct BatchPlan {

@@ -27,7 +27,8 @@ MAY_INCLUDE = {
     "fuzz": "runtime ddl launch schedulers templates doctor topology base",
 }
 # What the runtime may take of base/: it runs on every rank and starts nothing.
-RUNTIME_TAKES = {"error", "text", "yaml_tree", "plugin", "replaced_path", "standard_output"}
+RUNTIME_TAKES = {"error", "text", "yaml_tree", "plugin", "replaced_path", "standard_output",
+                 "command_reference", "completion"}
 # Third-party header: files that may include it.
 THIRD_PARTY = {
     r"hwloc": r"^topology/hwloc_[a-z_]*\.cpp$",

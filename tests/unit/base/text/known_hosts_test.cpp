@@ -17,6 +17,13 @@ TEST_CASE("names of /etc/hosts and of an ssh configuration") {
         std::vector<std::string>{"gpu1", "gpu2", "last"});
 }
 
+TEST_CASE("names of known_hosts, without hashed ones and patterns") {
+  CHECK(parse_known_hosts(
+            "h1,10.0.0.1 ssh-rsa A\n|1|x=|y= ssh-rsa B\n[h2]:22 ssh-rsa C\n@revoked h9 ssh-rsa D\n"
+            "*.lab,!h3,h4 ssh-rsa E\n#h8\n[\n\n",
+            9) == std::vector<std::string>{"h1", "10.0.0.1", "h2", "h4"});
+}
+
 TEST_CASE("a misspelt name means the similar one with the same number") {
   const std::vector<std::string> known{"localhost", "h1", "h2", "node9", "node10"};
   CHECK(similar_host("h22", known) == "h2");
