@@ -24,6 +24,7 @@ MAY_INCLUDE = {
     "runtime": "ddl base",
     "bench": "ddl base",
     "cli": "bench launch schedulers templates doctor topology base",
+    "man": "base",
     "fuzz": "runtime ddl launch schedulers templates doctor topology base",
 }
 # What the runtime may take of base/: it runs on every rank and starts nothing.
