@@ -76,6 +76,13 @@ CommandReference describe_program() {
   program.summary = "start distributed training on clusters, and explain why a job failed";
   program.usage = "ddlrun COMMAND [OPTIONS] [ARGUMENTS]\nddlrun help [COMMAND]";
   program.takes_commands = true;
+  program.description = {
+      "ddlrun starts the ranks of a training program with Open MPI, MPICH, Intel MPI, srun or ssh, on PBS "
+      "and Slurm "
+      "clusters and on servers without a scheduler. It binds each rank to its planned host, cores and GPU, "
+      "checks the "
+      "hosts before a job starts, and reports the cause when a job fails.",
+      "ddlrun COMMAND --help, ddlrun help COMMAND and the page of a command list its options."};
   CLI::App app;
   GlobalOptions options;
   declare_global_options(app, options);

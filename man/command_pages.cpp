@@ -63,6 +63,11 @@ std::string page_name(std::string_view command) {
   return name;
 }
 
+std::string capitalized(std::string text) {
+  if (!text.empty()) text[0] = to_upper(text.substr(0, 1))[0];
+  return text;
+}
+
 std::string option_head(const OptionReference& option) {
   std::string head;
   for (const std::string& name : option.names)
@@ -71,14 +76,19 @@ std::string option_head(const OptionReference& option) {
   return head;
 }
 
+// Groups in the order in which they begin, the general one first.
 void add_options(Page& page, const std::vector<OptionReference>& options) {
-  std::string group;
-  for (const OptionReference& option : options) {
-    if (option.group != group) {
-      group = option.group;
-      if (group != "Options" && group != "Arguments") page.subsection(group);
+  std::vector<std::string> groups{"Arguments", "Options"};
+  for (const OptionReference& option : options)
+    if (std::find(groups.begin(), groups.end(), option.group) == groups.end()) groups.push_back(option.group);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    bool is_first = i >= 2;
+    for (const OptionReference& option : options) {
+      if (option.group != groups[i]) continue;
+      if (is_first) page.subsection(option.group);
+      is_first = false;
+      page.entry(option_head(option), escape_roff(option.help));
     }
-    page.entry(option_head(option), escape_roff(option.help));
   }
 }
 
@@ -114,7 +124,9 @@ void add_subcommands(Page& page, const std::string& program, const Sources& sour
                  escape_roff(command.summary));
       continue;
     }
-    page.subsection(command.name).paragraph(escape_roff(command.summary + ":")).lines(command.usage);
+    page.subsection(command.name)
+        .paragraph(escape_roff(capitalized(command.summary) + ":"))
+        .lines(command.usage);
     // check-options takes the options of a training.
     if (command.options.size() < 20) add_options(page, command.options);
   }
@@ -140,11 +152,17 @@ std::vector<std::string> related_pages(const CommandReference& command) {
 
 void add_prose(Page& page, const CommandReference& command, const Sources& sources) {
   for (const std::string& paragraph : command.description) page.paragraph(escape_roff(paragraph));
-  if (command.description.empty()) page.paragraph(escape_roff(command.summary + "."));
+  if (command.description.empty()) page.paragraph(escape_roff(capitalized(command.summary) + "."));
   for (const Prose& row : prose) {
     if (row.command != command.name) continue;
-    for (const std::string_view title : split(row.titles, '|'))
-      page.subsection(title).blocks(find_section(sources, std::string(row.file), title));
+    for (const std::string_view title : split(row.titles, '|')) {
+      std::vector<Block> section = find_section(sources, std::string(row.file), title);
+      // OPTIONS has them all.
+      std::erase_if(section, [](const Block& block) {
+        return block.kind == BlockKind::table && block.rows[0][0] == "option";
+      });
+      if (!section.empty()) page.subsection(title).blocks(section);
+    }
   }
 }
 

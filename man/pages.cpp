@@ -50,11 +50,17 @@ std::string cell(std::string_view text) {
   return escaped;
 }
 
+std::string indented(const std::string& lines) {
+  std::string text;
+  for (const std::string_view line : split(lines, '\n')) text += "    " + std::string(line) + "\n";
+  return text;
+}
+
 std::string options_text(const Sources& sources) {
   std::string text = "# Options\n";
   for (const CommandReference& command : sources.reference.commands) {
-    text += fmt::format("\n## {}\n\n{}\n\n    {}\n\n| option | meaning |\n|---|---|\n", command.name,
-                        command.summary, join(std::vector<std::string>{command.usage}, ""));
+    text += fmt::format("\n## {}\n\n{}\n\n{}\n| option | meaning |\n|---|---|\n", command.name,
+                        command.summary, indented(command.usage));
     for (const auto* list : {&command.arguments, &command.options}) {
       for (const OptionReference& option : *list) {
         const std::string names = join(option.names, ", ");

@@ -79,7 +79,8 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
   [ "$took" -ge "$fastest" ] || fastest=$took
 done
 echo "fastest answer: $fastest ms"
-[ "$fastest" -lt 50 ] || [ -n "${DDLRUN_SANITIZED-}" ] || fail "an answer takes $fastest ms"
+grep -q '^DDLRUN_SANITIZE:[A-Z]*=ON' "$DDLRUN_BUILD_DIR/CMakeCache.txt" || [ "$fastest" -lt 50 ] ||
+  fail "an answer takes $fastest ms"
 
 # A scheduler that does not answer costs its second, not more.
 mkdir "$work/bin"

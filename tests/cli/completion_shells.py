@@ -113,10 +113,10 @@ class Terminal:
             os.remove(shown)
         self.type("\x15")  # an empty line
         self.type(typed + "\t")
-        output = self.read(0.4)
+        output = self.read(0.15)
         # The key is read only once the tab has been answered.
         self.type("\x07")
-        for _ in range(200):
+        for _ in range(400):
             output += self.read(0.05)
             if os.path.exists(shown):
                 break

@@ -36,7 +36,8 @@ for file in zsh/site-functions/_ddlrun doc/ddlrun/launch.md doc/ddlrun/reference
   [ -s "$share/$file" ] || fail "share/$file is not installed"
 done
 if command -v man > /dev/null; then
-  MANPATH=$share/man run man -w ddlrun-launch
+  mkdir -p "$work/usr/bin"
+  PATH=$work/usr/bin:$PATH run env -u MANPATH man -w ddlrun-launch
   grep -q '/man1/ddlrun-launch\.1$' "$work/out" || fail "man does not find ddlrun-launch"
 fi
 package=/usr/share/bash-completion/bash_completion

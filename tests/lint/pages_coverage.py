@@ -27,8 +27,8 @@ def output_of(*command):
     return result.stdout
 
 
-def page(path):
-    """The text of a page as a reader sees it, or of a file of the reference."""
+def page(path, *sections):
+    """The text of a file of the reference, or what these sections of a page describe: the heads of their entries."""
     file = f"{PAGES}/{path}"
     if not os.path.exists(file):
         missing.append(f"{path}: there is no such page")
@@ -37,6 +37,8 @@ def page(path):
         text = text.read()
     if path.startswith("reference/"):
         return text
+    parts = [part for part in text.split('.SH "') if part.startswith(tuple(f'{name}"' for name in sections))]
+    text = "\n".join(re.findall(r"^(?:\.TP\n|\.SS )(.*)$", "".join(parts), re.M))
     for escape, letter in (("\\fB", ""), ("\\fI", ""), ("\\fR", ""), ("\\-", "-"), ("\\(ti", "~"), ("\\(ha", "^"),
                            ("\\(ga", "`"), ("\\(dq", '"'), ("\\&", ""), ("\\e", "\\")):
         text = text.replace(escape, letter)
@@ -59,14 +61,14 @@ def options_in(help_text):
 def check_commands():
     overview = output_of(os.environ["DDLRUN"], "--help")
     commands = re.findall(r"^  ([a-z-]+) +\S", overview[overview.index("Commands:"):], re.M)
-    main = page("man1/ddlrun.1")
+    main = page("man1/ddlrun.1", "COMMANDS")
     options = page("reference/options.md")
     for command in commands:
-        require(f"ddlrun-{command}", main, "ddlrun.1")
-        text = page(f"man1/ddlrun-{command}.1")
+        require(f"ddlrun-{command}", main, "COMMANDS of ddlrun.1")
+        text = page(f"man1/ddlrun-{command}.1", "OPTIONS")
         names = options_in(output_of(os.environ["DDLRUN"], command, "--help"))
         for name in names:
-            require(name, text, f"ddlrun-{command}.1")
+            require(name, text, f"OPTIONS of ddlrun-{command}.1")
             require(name, options, "options.md")
     return len(commands)
 
@@ -75,7 +77,7 @@ def check_trainer():
     for program, path in (("ddl-train", "runtime/ddl-train"), ("ddl-bench", "bench/ddl_bench/ddl-bench")):
         if not os.path.exists(f"{BUILD}/{path}"):
             continue
-        text = page(f"man1/{program}.1")
+        text = page(f"man1/{program}.1", "OPTIONS", "COMMANDS")
         help_text = output_of(f"{BUILD}/{path}", "--help")
         for name in options_in(help_text):
             require(name, text, f"{program}.1")
@@ -92,12 +94,13 @@ def check_tables():
     for command, path in (((ddlrun, "doctor", "--list-checks"), "reference/checks.md"),
                           ((ddlrun, "diagnose", "--list"), "reference/signatures.md"),
                           ((ddlrun, "lint-script", "--list-rules"), "reference/lint_rules.md")):
-        text = set(re.findall(r"[\w-]+", page(path)))
+        # "## LIM-01: locked memory", "| `A15` | P | ...", "- `word-in-directive`"
+        text = set(re.findall(r"^(?:## |\| `|- `)([\w-]+)", page(path), re.M))
         words = [line.split()[0] for line in output_of(*command).splitlines() if re.match(r"[\w-]+", line)]
         if len(words) < 20:
             missing.append(f"{' '.join(command)}: {len(words)} words")
         missing.extend(f"{word}: not in {path}" for word in words if word not in text)
-    keys = page("man5/ddlrun-config.5")
+    keys = page("man5/ddlrun-config.5", "KEYS")
     with open(f"{SOURCE}/schedulers/job/job_settings.cpp", encoding="utf-8") as code:
         table = code.read().split("foreign_words")[0]
     for key in re.findall(r'^    \{"(\w+)", "', table, re.M):
@@ -105,7 +108,7 @@ def check_tables():
 
 
 def check_statuses():
-    text = page("man1/ddlrun.1")
+    text = page("man1/ddlrun.1", "EXIT STATUS")
     with open(f"{SOURCE}/base/text/error.cpp", encoding="utf-8") as code:
         statuses = set(re.findall(r"return (\d+);", code.read()))
     with open(f"{SOURCE}/runtime/app/train_command.cpp", encoding="utf-8") as code:
@@ -113,7 +116,7 @@ def check_statuses():
     if len(statuses) < 7:
         missing.append(f"exit statuses in the sources: {statuses}")
     for status in statuses:
-        require(status, text[text.index('.SH "EXIT STATUS"'):], "EXIT STATUS of ddlrun.1")
+        require(status, text, "EXIT STATUS of ddlrun.1")
 
 
 def check_variables():
@@ -121,7 +124,7 @@ def check_variables():
 
     A file that gives them a variable has the names elsewhere: there each literal of that form counts.
     """
-    pages = page("man1/ddlrun.1")
+    pages = page("man1/ddlrun.1", "ENVIRONMENT")
     read = re.compile(r'(?:getenv|environment\.get|job_variable\([\w.]+,|\bvariable)\(? ?"([A-Z][A-Z0-9_]+)"')
     listed = re.compile(r'(?:getenv|environment\.get|variables\.find|\bvariable)\((?!")')
     literal = re.compile(r'"([A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9])"')

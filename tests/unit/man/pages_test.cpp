@@ -25,6 +25,8 @@ Sources make_sources() {
       "arguments": [{"names": ["FILE"], "value": "", "help": "the file", "group": "Arguments", "choices": [],
                      "required": false, "repeatable": false}],
       "options": [{"names": ["--level", "-l"], "value": "N", "help": "how much", "group": "Depth", "choices": [],
+                   "required": false, "repeatable": false},
+                  {"names": ["--help"], "value": "", "help": "this", "group": "Options", "choices": [],
                    "required": false, "repeatable": false}]}]})",
                  sources.reference);
   sources.reference.keys = {{"walltime", "Limits", "TIME", "time limit"}};
@@ -53,6 +55,7 @@ TEST_CASE("a page has what the table and docs/ have") {
     CAPTURE(part);
     CHECK(page.find(part) != page.npos);
   }
+  CHECK(page.find("\\-\\-help") < page.find(".SS \"Depth\""));  // not below the heading of another group
   const std::string config = page_of(pages, "man5/ddlrun-config.5");
   CHECK(config.find("\\fBwalltime:\\fR \\fITIME\\fR") != config.npos);
   CHECK(config.find("table") == config.npos);
