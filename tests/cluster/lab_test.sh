@@ -4,7 +4,7 @@
 #   lab_up N              brings N hosts up; where that cannot be, the test is skipped (125)
 #   on HOST CMD...        CMD there as the lab's user; with the environment of a login
 #   as_root HOST CMD...   the same as root
-#   lab CMD...            lab.sh for this lab        slurm CMD...   slurm.sh
+#   lab CMD...            lab.sh for this lab        slurm CMD..., pbs CMD...   slurm.sh, pbs.sh
 # $lab_home is the hosts' shared home as this machine sees it; the tool under test is copied to ~/bin, $tool there.
 lab_tests=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 # shellcheck source=tests/support/check.sh
@@ -34,6 +34,7 @@ lab_end() {
 
 lab() { "$lab_tests/lab.sh" "$@"; }
 slurm() { "$lab_tests/slurm.sh" "$@"; }
+pbs() { "$lab_tests/pbs.sh" "$@"; }
 on() { timeout --kill-after=5 "${LAB_PATIENCE:-120}" "$lab_tests/lab.sh" exec "$1" -u ddl -- "${@:2}"; }
 as_root() { timeout --kill-after=5 "${LAB_PATIENCE:-120}" "$lab_tests/lab.sh" exec "$1" -- "${@:2}"; }
 

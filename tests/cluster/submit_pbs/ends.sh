@@ -1,0 +1,64 @@
+# shellcheck shell=bash disable=SC2154,SC2016,SC2034
+# SPDX-License-Identifier: MIT
+# Sourced by ../submit_pbs.sh: how jobs end, and the exit status for a shell.
+
+ended_with() { # STATUS Exit_status PROGRAM...
+  submit 1x1x1 -- "${@:3}"
+  ends "$1"
+  same "pbs_server reports" "F $2" "$(field "$id" job_state) $(field "$id" Exit_status)"
+}
+scenario_ends_well() {
+  ended_with 0 0 echo "all is well"
+  prints "all is well"
+  same "stdout begins with the id and holds the log" "$id all is well" "$(xargs < "$work/out")"
+  says "completed"
+}
+scenario_exit_3() {
+  ended_with 3 3 sh -c 'exit 3'
+  says "failed with exit status 3"
+}
+scenario_exit_127() {
+  ended_with 127 127 sh -c 'exec ./no-such-program'
+  says 127
+}
+scenario_exit_137() { ended_with 137 137 sh -c 'kill -KILL $$'; }
+scenario_segv() {
+  ended_with 139 139 sh -c 'kill -SEGV $$'
+  says SEGV
+}
+scenario_diagnosed() {
+  submit 1x1x1 -- sh -c 'echo "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB" >&2; exit 1'
+  ends 1
+  says "cause in the job's log"
+  run on node1 bash -c 'exec "$1" diagnose ddlrun-jobs/sh-*/output.log' bash "$tool"
+}
+scenario_detach() {
+  begin 1x1x1 -- sleep 30
+  same "stdout is the id only" "$id" "$(cat "$work/out")"
+  [[ $id =~ ^[0-9]+\.node1$ ]] || fail "no id: $id"
+  same "pbs_server has it" sleep "$(field "$id" Job_Name)"
+  ddl cancel "$id"
+  ends 0
+}
+scenario_wait_for_several() {
+  begin 1x1x1 -- true
+  local one=$id
+  begin 1x1x1 -- sh -c 'exit 4'
+  local two=$id
+  begin 1x1x1 -- sh -c 'exit 6'
+  ddl wait "$one" "$two" "$id"
+  ends 4
+}
+scenario_array() {
+  submit --name many --array 0-3 1x1x1 -- sh -c 'echo "task $DDLRUN_ARRAY_INDEX"; exit $((DDLRUN_ARRAY_INDEX == 2 ? 7 : 0))'
+  ends 7
+  ddl status "$id" --json
+  same "tasks" "completed completed failed completed" \
+    "$(json '" ".join(t["state"] for t in sorted(j["tasks"], key=lambda t: t["id"]))')"
+  local number=${id%%[*}
+  same "pbs_server reports of task 2" 7 "$(field "${number}[2].node1" Exit_status)"
+  ddl wait "${number}[2]"
+  ends 7
+  ddl logs "${number}[1]"
+  same "the log of a task" "task 1" "$(cat "$work/out")"
+}

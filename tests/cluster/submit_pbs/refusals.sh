@@ -1,0 +1,43 @@
+# shellcheck shell=bash disable=SC2154,SC2016,SC2034
+# SPDX-License-Identifier: MIT
+# Sourced by ../submit_pbs.sh: what ddlrun refuses, what qsub refuses, and what waits forever.
+
+refused_by_pbs() { # TEXT WORDS...
+  submit "${@:2}" -- true
+  ends 4
+  says "$1"
+  says "try: "
+  [ ! -s "$work/out" ] || fail "stdout holds $(cat "$work/out")"
+}
+scenario_bad_queue() { refused_by_pbs "no such queue" --queue nowhere 1x1x1; }
+scenario_closed_queue() { refused_by_pbs "takes no jobs now" --queue closed 1x1x1; }
+scenario_too_long() { refused_by_pbs "above what the queue allows" --queue debug --walltime 2h 1x1x1; }
+scenario_no_such_resource() { refused_by_pbs "no resource of that name" --constraint cpu_kind=fast 1x1x1; }
+
+# pbs_server accepts them, and they would wait forever; the reason is reported at once.
+never() { # TEXT WORDS...
+  begin_never "${@:2}" -- true
+  ddl status "$id"
+  ends 0
+  prints "$1"
+  ddl cancel "$id"
+  ends 0
+  submit "${@:2}" -- true
+  ends 4
+  says "can never run"
+  ddl cancel "$id"
+}
+scenario_too_many_nodes() { never "than there are" --exclusive yes 1x9x1; }
+scenario_too_much_memory() { never "" --memory 9000GiB 1x1x1; }
+
+scenario_dry_run() {
+  small=()
+  submit --dry-run 4x2x1 --gpus 4 --cores-per-node 68 --walltime 1h --name dry -- ./train --epochs 3
+  ends 0
+  [ -z "$(find "$lab_home/ddlrun-jobs" -name 'dry-*' 2> /dev/null)" ] || fail "a dry run wrote a directory"
+  on node1 bash -c 'cat > dry.sh' < "$work/out"
+  id=$(on node1 qsub -h dry.sh) || fail "qsub refuses the script of --dry-run"
+  same "pbs_server has" "8 136 8 2 01:00:00 scatter:excl" "$(for name in mpiprocs ncpus ngpus nodect walltime place; do
+    field "$id" "Resource_List.$name"; done | xargs)"
+  on node1 qdel "$id"
+}
