@@ -9,6 +9,7 @@ declare -A wheels=(
   [mpich5]="mpich==5.0.2"
   [intelmpi]="impi-rt==2021.18.1 impi-devel==2021.18.1"
   [keras]="tensorflow-cpu==2.21.0"
+  [launchers]="hpc-launcher==1.0.6 submitit==1.5.4 reframe-hpc==4.10.4"
   [torch]="numpy==2.4.6 filelock typing-extensions sympy networkx jinja2 fsspec"
 )
 # Without what they depend on: tf-keras (Keras 2; strategies of several hosts do not work in Keras 3) on the TensorFlow with
