@@ -44,7 +44,8 @@ LastEpisodes last_episodes(const LogFacts& log) {
 // What general rules find where no signature gives a cause.
 void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed) {
   if (!certainly_failed && run_completes(log)) return;
-  const int min_score = certainly_failed       ? min_likely_score
+  const int min_score = log.tracebacks.is_cut_off() ? min_doubtful_score
+                        : certainly_failed     ? min_likely_score
                         : ends_in_trouble(log) ? min_end_score
                                                : min_failure_score;
   auto& findings = diagnosis.also_seen;
@@ -225,7 +226,7 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
   auto& findings = diagnosis.also_seen;
   if (!end.status) demote_survived(findings, log);
   const bool certainly_failed =
-      diagnosis.end.status.value_or(0) != 0 || log.matches.first_failed_rank(log.sources).has_value() ||
+      diagnosis.end.status.value_or(0) != 0 || log.tracebacks.is_cut_off() || log.matches.first_failed_rank(log.sources).has_value() ||
       std::any_of(findings.begin(), findings.end(),
                   [](const Finding& f) { return f.kind <= SignatureClass::secondary; });
   if (!ended_well(end)) add_likely(diagnosis, log, certainly_failed);

@@ -4,6 +4,8 @@
 #include "base/text/text.hpp"
 #include "doctor/diagnose/likely_cause.hpp"
 #include "doctor/diagnose/log_finding.hpp"
+#include "doctor/diagnose/salient_lines.hpp"
+#include "doctor/diagnose/words.hpp"
 
 #include <fmt/format.h>
 
@@ -14,14 +16,25 @@ namespace ddlrun::diagnose {
 
 namespace {
 
+bool has_line_before(const LogFacts& log, const PythonException& exception) {
+  const auto& kept = log.salient.kept();
+  return std::any_of(kept.begin(), kept.end(), [&](const SalientLine& line) {
+    return line.score >= min_before_interrupt && !has(line.line.text, "KeyboardInterrupt") &&
+           line.source == exception.source &&
+           line.line.line < exception.evidence.front().line;
+  });
+}
+
 // The first exception that is the cause of what follows it, or nullptr.
 const PythonException* causing_exception(const std::vector<Finding>& findings, const LogFacts& log,
                                          std::uint64_t last_episode) {
   const PythonException* first = nullptr;
   for (const PythonException& one : log.tracebacks.exceptions()) {
     const std::uint64_t line = one.evidence.back().line;
+    // Ctrl-C after an error, or after a warning that explains why nothing went on.
+    const bool is_interrupt = one.type == "KeyboardInterrupt" && has_line_before(log, one);
     const bool is_consequence =
-        one.is_consequence || log.episodes.start_of(one.sequence) < last_episode ||
+        one.is_consequence || is_interrupt || log.episodes.start_of(one.sequence) < last_episode ||
         std::any_of(findings.begin(), findings.end(), [&](const Finding& f) {
           return f.kind >= SignatureClass::ending && shows_line(f, log.sources[one.source], line);
         });
@@ -82,11 +95,17 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last
            std::none_of(log.tracebacks.exceptions().begin(), log.tracebacks.exceptions().end(),
                         [&](const PythonException& one) { return one.evidence.front().line <= line.line; });
   };
+  const auto is_before_program = [&](const Finding& other) {
+    if (other.evidence.empty() || other.evidence.front().source != source) return false;
+    const LogLine& line = other.evidence.front();
+    return line.line < frame.line && (is_of_setup(line.text) || has(line.text, ": symbol lookup error: "));
+  };
   // Behind the causes that came before it; before those that may be its consequences.
   const auto at = std::find_if(findings.begin(), findings.end(), [&](const Finding& other) {
     if (other.kind > SignatureClass::generic || is_survived(other)) return true;
     const bool later = !other.evidence.empty() && other.evidence.front().source == source &&
                        other.evidence.front().line > frame.line;
+    if (is_before_program(other)) return true;
     const Signature* known = find_signature(log.signatures, other.id);
     const bool may_follow = known != nullptr && known->may_follow;
     return other.kind == SignatureClass::generic ? later || may_follow : later && may_follow;

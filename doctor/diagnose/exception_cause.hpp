@@ -11,6 +11,9 @@
 namespace ddlrun::diagnose {
 
 // The signature of a Python exception; its title is the exception.
+// A line of this score explains a KeyboardInterrupt after it.
+constexpr int min_before_interrupt = 75;
+
 constexpr std::string_view python_exception_id = "E24";
 
 // Adds the first exception that is no consequence to `diagnosis.also_seen`, unless a signature explains its

@@ -17,7 +17,10 @@ constexpr std::size_t max_headline = 200;
 
 // Lines of one weight are compared by time: 95 an exception, 85 a failed check or a fatal error, 70 an error,
 // 50 a hint.
-int weight_of(int score) {
+int weight_of(const SalientLine& line) {
+  if (is_of_setup(line.line.text)) return 0;
+  if (is_consequence(line.line.text)) return 1;
+  const int score = line.score;
   for (const int least : {88, 80, 75, 70, 60}) {
     if (score >= least) return least;
   }
@@ -26,6 +29,7 @@ int weight_of(int score) {
 
 // "MPIDI_OFI_mpi_init_hook(1653): text" -> "text"; nothing for another line.
 std::optional<std::string_view> mpich_frame(std::string_view line) {
+  if (line.starts_with('[')) line = trim(line.substr(std::min(line.find(']'), line.size() - 1) + 1));
   const std::size_t open = line.find('(');
   if (open == std::string_view::npos || open == 0 || open > 60) return std::nullopt;
   if (!std::all_of(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(open), is_name_byte))
@@ -55,6 +59,7 @@ std::string innermost_frame(const SalientLine& line) {
 // "\"text\"" -> "text": R's logs quote their lines.
 std::string_view without_quotes(std::string_view text) {
   text = trim(text);
+  if (const std::size_t end = text.find("] \""); text.starts_with('[') && end < 8) text = trim(text.substr(end + 1));
   if (text.size() < 2 || text.front() != '"' || text.back() != '"') return text;
   return trim(text.substr(1, text.size() - 2));
 }
@@ -95,7 +100,7 @@ const SalientLine* most_telling(const std::vector<SalientLine>& lines, int min_s
   const SalientLine* best = nullptr;
   for (const SalientLine& line : lines) {
     if (line.score < min_score) continue;
-    const int weight = weight_of(line.score), best_weight = best == nullptr ? -1 : weight_of(best->score);
+    const int weight = weight_of(line), best_weight = best == nullptr ? -1 : weight_of(*best);
     if (weight > best_weight || (weight == best_weight && is_earlier(line.moment, best->moment)))
       best = &line;
   }
@@ -134,7 +139,8 @@ std::string error_headline(const SalientLine& line) {
   // A long function name before it hides what was asserted.
   if (const std::size_t at = text.find("Assertion `"); at != std::string::npos && text.size() > max_headline)
     return clip(text.substr(at));
-  return clip(text.ends_with(':') || text.ends_with(',') ? joined(text, line.following) : text);
+  const bool goes_on = text.ends_with(':') || text.ends_with(',') || is_bare_head(text);
+  return clip(goes_on ? joined(text, line.following) : text);
 }
 
 std::string value_in(const Signature& signature, std::string_view text) {

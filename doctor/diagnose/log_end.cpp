@@ -11,6 +11,9 @@ namespace ddlrun::diagnose {
 namespace {
 
 constexpr std::uint64_t end_lines = 12;  // what counts as the end
+constexpr std::uint64_t setup_lines = 16;
+constexpr int sure_score = 95;
+constexpr std::uint64_t message_lines = 8;
 constexpr std::size_t min_ordinary_lines = 2;
 constexpr std::uint64_t long_run = 4;  // lines without a bad one
 
@@ -23,6 +26,8 @@ std::uint64_t last_bad_line(const LogFacts& log) {
 bool run_continues(const LogFacts& log) {
   if (log.sources.size() != 1 || log.salient.shows_fatal()) return false;
   const std::uint64_t last = last_bad_line(log);
+  // The rest of a long message is no output of a run.
+  if (log.salient.highest_score() >= sure_score && last + message_lines > log.lines) return false;
   const auto is_ordinary = [last](const LogLine& line) {
     const bool of_stack =
         line.text.find("0x") != std::string::npos || line.text.find("NCCL INFO") != std::string::npos;
@@ -44,8 +49,16 @@ bool run_completes(const LogFacts& log) {
 }
 
 bool ends_in_trouble(const LogFacts& log) {
-  if (log.sources.size() != 1 || run_continues(log)) return false;
+  if (log.sources.size() != 1) return false;
   const auto& kept = log.salient.kept();
+  // The advice behind such a message looks like the output of a run.
+  const auto is_doubtful = [](const SalientLine& line) { return line.score >= min_doubtful_score; };
+  const bool only_setup = log.matches.last_line() == 0 && std::any_of(kept.begin(), kept.end(), is_doubtful) &&
+                          std::all_of(kept.begin(), kept.end(), [&](const SalientLine& line) {
+                            return is_of_setup(line.line.text) || !is_doubtful(line);
+                          });
+  if (only_setup && !run_completes(log) && log.salient.last_doubtful() + setup_lines > log.lines) return true;
+  if (run_continues(log)) return false;
   return log.salient.last_doubtful() + end_lines > log.lines &&
          std::any_of(kept.begin(), kept.end(),
                      [](const SalientLine& line) { return line.score >= min_end_score; });

@@ -6,6 +6,7 @@
 #include "doctor/diagnose/exit_status.hpp"
 #include "doctor/diagnose/finding_text.hpp"
 #include "doctor/diagnose/message_parts.hpp"
+#include "doctor/diagnose/salient_lines.hpp"
 #include "doctor/diagnose/sanitize.hpp"
 #include "doctor/diagnose/words.hpp"
 
@@ -58,6 +59,12 @@ bool gives_way(const Signature& signature) { return signature.may_follow || sign
 bool is_warning(const Match& match) {
   constexpr std::string_view levels[] = {"(WARNING)", "[WARNING]", " - WARNING - ", "WARNING:root"};
   return !match.evidence.empty() && has_any(match.evidence.front().text, levels);
+}
+
+// The job script or another program before the ranks complains: what fails later explains more.
+bool is_before_program(const Match& match) {
+  return !match.evidence.empty() && (is_of_setup(match.evidence.front().text) ||
+                                     has(match.evidence.front().text, ": symbol lookup error: "));
 }
 
 int order_of(SignatureClass kind) { return static_cast<int>(kind); }
@@ -213,13 +220,16 @@ std::vector<Finding> MatchStore::ranked(const std::vector<std::string>& sources,
     const auto [known, is_new] = stamps.emplace(row.signature->kind, kind);
     if (!is_new && known->second != kind) known->second = Stamp::Kind::none;
   }
-  std::sort(rows.begin(), rows.end(), [&stamps](const Row& a, const Row& b) {
+  const auto lateness = [](const Row& row) {
+    if (is_before_program(*row.best)) return 2;
+    return gives_way(*row.signature) || is_warning(*row.best) ? 1 : 0;
+  };
+  std::sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
     if (a.is_earlier != b.is_earlier) return b.is_earlier;
     if (a.signature->kind != b.signature->kind)
       return order_of(a.signature->kind) < order_of(b.signature->kind);
-    const bool a_late = gives_way(*a.signature) || is_warning(*a.best);
-    const bool b_late = gives_way(*b.signature) || is_warning(*b.best);
-    if (a_late != b_late) return b_late;
+    const int a_late = lateness(a), b_late = lateness(b);
+    if (a_late != b_late) return a_late < b_late;
     const bool by_time = stamps.at(a.signature->kind) != Stamp::Kind::none;
     const auto a_time = a.best->stamp.microseconds, b_time = b.best->stamp.microseconds;
     if (by_time && a_time != b_time) return a_time < b_time;

@@ -84,6 +84,8 @@ bool is_consequence_exception(std::string_view type, std::string_view message) {
                                    "handle is closed",
                                    "in DataLoader worker process",  // the worker's own follows it
                                    "in replica",
+                                   "See root cause above",
+                                   "background worker",
                                    "watchdog timeout"};
   const bool by_message = has_any(message, messages);
   if (name == "DistBackendError") return by_message;
@@ -190,6 +192,11 @@ void TracebackReader::take_message_below(const Open& open, const ReadLine& line,
   add_following(exception.following, exception.evidence.back().line, line.line, text);
   if (exception.sequence + 1 != line.sequence || (!message.empty() && !message.ends_with(':'))) return;
   message += (message.empty() ? "" : " ") + sanitize(text, 300);
+}
+
+void TracebackReader::end_source() {
+  for (const Open& open : open_) is_cut_off_ = is_cut_off_ || (open.last && !open.ended && !open.is_ignored);
+  open_.clear();
 }
 
 void TracebackReader::take(const ReadLine& line) {

@@ -36,7 +36,9 @@ class TracebackReader {
   // True while lines without any literal matter too.
   bool is_attentive() const { return !open_.empty(); }
   void take(const ReadLine& line);
-  void end_source() { open_.clear(); }
+  void end_source();
+  // A log ended within a traceback, before its exception.
+  bool is_cut_off() const { return is_cut_off_; }
 
   // In the order of the log, at most 32.
   const std::vector<PythonException>& exceptions() const { return found_; }
@@ -73,6 +75,7 @@ class TracebackReader {
   void take_exception(Open& open, const ReadLine& line, std::string_view text);
 
   std::vector<Open> open_;
+  bool is_cut_off_ = false;
   std::vector<PythonException> found_;
 };
 

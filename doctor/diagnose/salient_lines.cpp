@@ -65,11 +65,27 @@ bool is_stack_head(std::string_view text) {
          (has_any(text, {"Fatal error in MPI_", "Fatal error in PMPI_"}) && text.ends_with(':'));
 }
 
-// "fatal error" alone names nothing.
-bool is_bare_head(std::string_view text) {
-  while (!text.empty() && (text.back() == ':' || text.back() == '!')) text.remove_suffix(1);
-  const std::string upper = to_upper(text);
-  return upper == "FATAL ERROR" || upper == "FATAL" || upper == "ERROR" || upper == "COMMAND ERROR";
+bool is_fatal_head(std::string_view text) {
+  return has(to_upper(text), "FATAL") && has(":!)", text.substr(text.size() - 1));
+}
+
+// "W0815 11:58:07" of glog, "2024-10-07 21:30:01.7: W tensorflow/": the letter of the level.
+bool has_warning_letter(std::string_view text) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const bool of_glog = text.size() > 6 && (text.front() == 'W' || text.front() == 'I') &&
+                       std::all_of(text.begin() + 1, text.begin() + 5, is_digit) && text[5] == ' ';
+  return of_glog || text.starts_with("W tensorflow/") || has(text, ": W tensorflow/") ||
+         text.starts_with("W external/") || has(text, ": W external/");
+}
+
+bool is_below_error(std::string_view text) {
+  return has_any(text, {"Warning", "warning", "WARN", " INFO", "INFO ", ":INFO:", "DEBUG"}) || has_warning_letter(text);
+}
+
+// Slurm removes the cgroup of a step that has ended.
+bool is_cleanup(std::string_view text) {
+  return text.starts_with("slurmstepd: error: ") && has(text, "cgroup") && !has(text, "oom") &&
+         !has(text, "out-of-memory");
 }
 
 bool is_fatal(std::string_view text) {
@@ -82,6 +98,33 @@ bool weaker(const SalientLine& a, const SalientLine& b) {
 }
 
 }  // namespace
+
+bool is_bare_head(std::string_view text) {
+  if (text.ends_with(')')) text = text.substr(0, text.rfind('('));
+  constexpr std::string_view words[] = {"FATAL", "ERROR", "COMMAND", "FOAM", "IO", "INTERNAL", "RUNTIME"};
+  bool has_word = false;
+  for (std::string_view word : split_blanks(text)) {
+    while (!word.empty() && has(":!*->", word.substr(word.size() - 1))) word.remove_suffix(1);
+    const std::string upper = to_upper(word);
+    if (!word.empty() && std::find(std::begin(words), std::end(words), upper) == std::end(words)) return false;
+    has_word = has_word || !word.empty();
+  }
+  return has_word;
+}
+
+bool is_consequence(std::string_view text) {
+  return (has(text, " CANCELLED AT ") && !has(text, "TIME LIMIT")) || has(text, ": Exited with exit code") ||
+         has_any(text, {"mtpmi_processops", "Unexpected End-Of-File on file descriptor", "HYDU_sock_write",
+                        "total processes killed"});
+}
+
+bool is_of_setup(std::string_view text) {
+  const bool of_script = has(text, ": line ") && (text.ends_with(": command not found") ||
+                                                  text.ends_with(": No such file or directory"));
+  return of_script ||
+         has_any(text, {"Lmod has detected the following error", "cmdModule.c", "ModuleCmd_", "modulecmd",
+                        "Unable to locate a modulefile", "has not been properly configured to use 'conda"});
+}
 
 bool is_boilerplate(std::string_view text) {
   return has_any(text, {"detected that one or more processes",
@@ -140,20 +183,21 @@ int line_salience(std::string_view text, int word_score) {
     const bool bare = exception->message.empty() && text.find(':') == std::string_view::npos;
     score = second ? 60 : bare ? std::max(score, 70) : 95;
   }
-  if (is_bare_head(text)) score = std::min(score, 60);
-  // Left from an earlier run, or made by another rank; what follows goes on.
-  if (text.starts_with("mkdir: ") && text.ends_with("File exists")) score = std::min(score, 45);
-  if (has_any(text, {"Other MPI error"}) && is_stack_head(text)) score = std::min(score, 76);
+  if (is_bare_head(text)) score = is_fatal_head(text) ? 80 : std::min(score, 60);
+  if (has_any(text, {"Other MPI error"}) && is_stack_head(text)) score = std::min(score, 72);
   if (score < min_failure_score && ends_with_errno_text(text)) score = min_failure_score + 1;
   const bool of_nccl = has_any(text, {"NCCL WARN", "WARN Socket"});
-  if (!of_nccl && has_any(text, {"arning", "WARN", " INFO", "INFO ", ":INFO:", "DEBUG"})) score -= 35;
+  if (!of_nccl && is_below_error(text)) score -= 35;
   if (has_any(text, {"Connection reset", "connection closed", "Broken pipe", "aborting job", "Terminating "}))
     score -= 15;
   if (has_any(text, {" no error", "No error", " 0 error", " 0 failed", "without error", "trapping enabled",
                      "ignored", "ignoring"}))
     score -= 60;
-  // A module that is not loaded explains less than what the program says.
-  if (has_any(text, {"Lmod has detected the following error"})) score = std::min(score, 65);
+  // Left from an earlier run, or made by another rank; what follows goes on.
+  if (text.starts_with("mkdir: ") && text.ends_with("File exists")) score = std::min(score, 45);
+  if (is_cleanup(text)) score = std::min(score, 45);
+  if (is_consequence(text)) score = std::min(score, 70);
+  if (has_any(text, {"forrtl: error (76)"})) score = std::min(score, 70);  // abort() was called: why?
   if (has_any(text, {"Signal: ", "*** Process received signal"})) score += 5;
   return std::max(score, 0);
 }
@@ -190,7 +234,8 @@ void SalientLines::take(const ReadLine& line, int word_score) {
   }
   if (full && score <= weakest->score) return;
   if (full) kept_.erase(weakest);
-  if (score >= min_followed_score && score > followed_score_) {
+  const bool may_follow = score >= min_followed_score || is_bare_head(found.line.text);
+  if (may_follow && score > followed_score_) {
     followed_shape_ = found.shape;
     followed_score_ = score;
     followed_label_ = line.prefix.rank;
@@ -203,7 +248,9 @@ void SalientLines::follow(const ReadLine& line) {
   const auto followed = std::find_if(kept_.begin(), kept_.end(),
                                      [&](const SalientLine& t) { return t.shape == followed_shape_; });
   if (followed == kept_.end() || lines_left_-- <= 0) return end_source();
-  if (followed_label_ != line.prefix.rank) return;
+  // The first line of an error stack alone may name its rank.
+  const bool of_stack = is_stack_head(followed->line.text) && !line.prefix.rank;
+  if (followed_label_ != line.prefix.rank && !of_stack) return;
   const std::string_view text = trim(line.prefix.text);
   if (text.empty() && is_stack_head(followed->line.text)) return;
   if (text.empty() || is_decoration(text) || is_boilerplate(text)) return end_source();

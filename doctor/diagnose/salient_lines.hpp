@@ -75,6 +75,16 @@ bool is_boilerplate(std::string_view text);
 // True for rulers, banners and drawings: less than half of the text is letters and digits.
 bool is_decoration(std::string_view text);
 
+// "fatal error" alone: what failed stands below it.
+bool is_bare_head(std::string_view text);
+
+// What prepares a job: a module, an environment or a command of the job script that is missing. The job often
+// goes on, and its own error explains more.
+bool is_of_setup(std::string_view text);
+
+// A launcher or the batch system reports what it does about a process that ended.
+bool is_consequence(std::string_view text);
+
 // The score of a line whose best word has `word_score`: warnings and figures of merit count less.
 int line_salience(std::string_view text, int word_score);
 
