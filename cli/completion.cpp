@@ -20,6 +20,16 @@ std::vector<Candidate> command_names(bool with_help) {
   return names;
 }
 
+// Behind "--" options without a program go to the trainer, those of `bench allreduce` to ddl-bench.
+std::string implied_program(std::span<const std::string> words, std::size_t first) {
+  const auto command = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+    return word == "launch" || word == "bench" || word == "--";
+  });
+  if (first >= words.size() || !words[first].starts_with('-') || *command == "--") return {};
+  const bool sums = *command == "bench" && std::find(words.begin(), words.end(), "allreduce") != words.end();
+  return sums ? "ddl-bench" : "ddl-train";
+}
+
 Completion complete_program(System& system, std::span<const std::string> words) {
   const auto source = [&system](std::string_view name) { return find_candidates(system, name); };
   // Options of all commands may come first: "ddlrun -v launch".
@@ -39,7 +49,10 @@ Completion complete_program(System& system, std::span<const std::string> words) 
   for (const Subcommand& command : subcommands()) {
     if (command.hidden || command.name != words[at]) continue;
     Completion completion = complete_command(describe_command(command), words.subspan(at + 1), source);
-    if (completion.kind == "program") completion.program += at + 1;
+    if (completion.kind == "program") {
+      completion.program += at + 1;
+      completion.implied = implied_program(words, completion.program);
+    }
     return completion;
   }
   return {};

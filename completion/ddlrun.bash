@@ -20,13 +20,17 @@ __ddlrun_words() {
 }
 
 __ddlrun_complete() {
-  local words=() answer kind argument cut typed line
+  local words=() answer kind argument implied cut typed line
   __ddlrun_words
   local program=${words[0]##*/}
   type -P "$program" > /dev/null || return
   mapfile -t answer < <(command "$program" __complete "${words[@]:1}" 2> /dev/null)
   [[ ${#answer[@]} -gt 0 ]] || return
-  read -r kind argument _ <<< "${answer[0]}"
+  read -r kind argument implied <<< "${answer[0]}"
+  if [[ $kind == :program && -n $implied ]] && type -P "$implied" > /dev/null; then
+    mapfile -t answer < <(command "$implied" __complete "${words[@]:argument+1}" 2> /dev/null)
+    read -r kind argument _ <<< "${answer[0]}"
+  fi
   typed=${words[-1]}
   # readline replaces only what follows the last character of COMP_WORDBREAKS.
   cut=$((${#typed} - ${#COMP_WORDS[COMP_CWORD]}))

@@ -8,6 +8,10 @@ function __ddlrun_complete
     type -fq $program; or return
     set -l answer (command $program __complete $words[2..-1] $typed 2>/dev/null)
     set -l head (string split ' ' -- $answer[1])
+    if test "$head[1]" = :program; and set -q head[3]; and type -fq $head[3]
+        set answer (command $head[3] __complete $words[(math $head[2] + 2)..-1] $typed 2>/dev/null)
+        set head (string split ' ' -- $answer[1])
+    end
     set -q answer[2]; and string join \n -- $answer[2..-1]
     switch "$head[1]"
         case :program

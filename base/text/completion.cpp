@@ -140,7 +140,8 @@ Completion complete_command(const CommandReference& command, std::span<const std
 
 std::string render_completion(const Completion& completion) {
   std::string text = ":" + completion.kind;
-  if (completion.kind == "program") text += fmt::format(" {}", completion.program);
+  if (completion.kind == "program") text += fmt::format(" {} {}", completion.program, completion.implied);
+  text.resize(text.find_last_not_of(' ') + 1);
   if (completion.is_open) text += " open";
   if (!completion.file_prefix.empty()) text += " " + completion.file_prefix;
   text += "\n";

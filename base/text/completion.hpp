@@ -20,7 +20,8 @@ struct Candidate {
 
 struct Completion {
   std::string kind =
-      "words";  // "files", "directories": the shell adds those; "program": it completes another one
+      "words";          // "files", "directories": the shell adds those; "program": it completes another one
+  std::string implied;  // the program whose options stand there, without its name
   std::size_t program = 0;  // "program": its place in the words
   std::string file_prefix;  // "--data=": what stands before the name of the file
   bool is_open = false;     // no blank follows: a list may go on
@@ -38,8 +39,8 @@ Completion complete_command(const CommandReference& command, std::span<const std
 // others must not become shell text.
 std::vector<Candidate> select_candidates(const std::vector<Candidate>& candidates, std::string_view typed);
 
-// The answer for the shell: ":KIND", with " open" or the place of the program, the prefix, then a line
-// "WORD<tab>HELP" for each candidate.
+// The answer for the shell: ":KIND", with " open", the place of the program and an implied one, the prefix,
+// then a line "WORD<tab>HELP" for each candidate.
 std::string render_completion(const Completion& completion);
 
 }  // namespace ddlrun

@@ -58,4 +58,19 @@ TEST_CASE("nothing is run, and nothing but the answer is printed") {
   CHECK(fake.out == ":words\n:words\n:words\n");
 }
 
+TEST_CASE("options behind -- without a program are those of the trainer") {
+  const auto answer = [](std::vector<std::string> words) {
+    tests::FakeSystem fake;
+    words.insert(words.begin(), "__complete");
+    cli::run_app(words, fake.interfaces());
+    return fake.out;
+  };
+  CHECK(answer({"launch", "2", "--", "--ep"}) == ":program 3 ddl-train\n");
+  CHECK(answer({"-v", "launch", "--", "--lr", "1", ""}) == ":program 3 ddl-train\n");
+  CHECK(answer({"launch", "2", "--", "./x", "--ep"}) == ":program 3\n");
+  CHECK(answer({"bench", "allreduce", "--", "--s"}) == ":program 3 ddl-bench\n");
+  CHECK(answer({"bench", "scaling", "--", "--s"}) == ":program 3 ddl-train\n");
+  CHECK(answer({"submit", "4x1", "--", "-x"}) == ":program 3\n");
+}
+
 TEST_SUITE_END();
