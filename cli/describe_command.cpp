@@ -75,7 +75,6 @@ CommandReference describe_program() {
   program.name = "ddlrun";
   program.summary = "start distributed training on clusters, and explain why a job failed";
   program.usage = "ddlrun COMMAND [OPTIONS] [ARGUMENTS]\nddlrun help [COMMAND]";
-  program.takes_commands = true;
   program.description = {
       "ddlrun starts the ranks of a training program with Open MPI, MPICH, Intel MPI, srun or ssh, on PBS "
       "and Slurm "

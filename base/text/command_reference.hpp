@@ -27,9 +27,8 @@ struct CommandReference {
   std::vector<std::string> description;    // paragraphs
   std::vector<OptionReference> arguments;  // in their order; the last may be repeatable
   std::vector<OptionReference> options;
-  std::string examples;         // lines as typed
-  bool takes_program = false;   // words after "--" are a program
-  bool takes_commands = false;  // the first word is a command: `ddlrun`
+  std::string examples;        // lines as typed
+  bool takes_program = false;  // words after "--" are a program
 };
 
 // Where values with this name come from: "files" of FILE, PATH or NAME|FILE, "directories" of DIR; else "".

@@ -71,7 +71,6 @@ std::vector<CommandReference> describe_train_commands() {
   train.description = {std::string(train_description())};
   train.options = describe_train_options();
   train.examples = train_examples();
-  train.takes_commands = true;
   std::vector<CommandReference> all{std::move(train)};
   for (const CommandRow& row : command_rows()) {
     CommandReference command;
