@@ -17,7 +17,7 @@ CAUSES = {
                   r"|has no node|do(es)? not (know|exist)|no address associated",
     "killed": r"signal 9|sigkill|\bkilled\b|exitcode: -9|status 137|code 137|exit code: 137|signal: 9|died with .*9",
     "full_tmp": r"no space left|\bfull\b|disk quota|out of space|no room",
-    "hang": r"stall|no progress|hang|makes no|timed? ?out|not ready",
+    "hang": r"\bstall|no progress|\bhang|no cpu time|timed? ?out|missing ranks",
 }
 TITLES = {
     "good": "No fault: 3 s of work",
@@ -27,8 +27,7 @@ TITLES = {
     "full_tmp": "A full /tmp on node2",
     "hang": "Rank 3 hangs, the others wait in an allreduce",
 }
-REMEDY = re.compile(r"^\s*try:|please |check (that|the|if|your)|make sure|you (may|can|should|could|need)|consider|set .* to|increase|"
-                    r"resolv(e|ing) this by|could be (any|one|due)|to (fix|see|avoid)|ddlrun doctor", re.I | re.M)
+REMEDY = re.compile(r"^\s*try|please |check (that|the|if|your|full)|make sure|you (may|can|should|could|need)|consider|increase", re.I | re.M)
 RANK = r"(rank|task|process|peer|worker)s?( name)?[\s:=_#]*(\[|name )?0*3\b|\[1,3\]|\[3\]|\(rank[: ]*3|ranks: ?\[?3|_3_log|local_rank: 1"
 
 
@@ -49,13 +48,17 @@ def about(directory):
 
 
 def quote(line):
-    line = re.sub(r"/[\w./-]*/(site-packages|ddl)/", ".../", line.strip())
+    line = re.sub(r"/(var|home)/[\w./-]*/", ".../", line.strip())
     line = re.sub(r"\d{8}-\d{6}-\w{6}", "...", line)
     return "`" + (line[:107] + "..." if len(line) > 110 else line).replace("|", "\\|").replace("`", "'") + "`"
 
 
 def first_line(text, pattern):
     return next((line for line in text.splitlines() if re.search(pattern, line, re.I)), None)
+
+
+def without_echo(text, typed):
+    return "\n".join(line for line in text.splitlines() if typed not in line and not re.search(r"^ +(command|launched by):", line))
 
 
 def answer(found_on_screen, found_in_files):
@@ -77,25 +80,28 @@ def fault_row(name, case):
     if not directory or not os.path.exists(f"{directory}/{case}/status"):
         return None
     title, directory = about(directory)["title"], f"{directory}/{case}"
-    screen, logs = read(f"{directory}/output"), read(f"{directory}/logs")
+    # What ctrl-C makes ranks print is no report of the fault, nor is an echo of the command.
+    screen, logs = (without_echo(read(f"{directory}/{one}").split("^C")[0], read(f"{directory}/typed").strip()) for one in ("output", "logs"))
     status, seconds = read(f"{directory}/status").strip(), read(f"{directory}/seconds").strip()
     limit = float(read(f"{directory}/limit") or 110)
     if float(seconds) > limit:
         seconds = f"{limit:.0f} + {float(seconds) - limit:.0f}"
     processes, files = left(directory)
     well = "ended well" in screen + logs and set(status.replace(",", "").split()) == {"0"}
+    host = read(f"{directory}/host").strip()
+    if case == "missing":  # on both hosts
+        host = "node[12]"
     if case == "good" or (well and case == "full_tmp"):
         cells = ["not affected"] + ["-"] * 3 if case != "good" else []
         line = ""
     else:
-        host = read(f"{directory}/host").strip()
         found = [answer(re.search(pattern, screen, re.I | re.M), re.search(pattern, logs, re.I | re.M))
                  for pattern in (CAUSES[case], rf"\b{host}\b", RANK, REMEDY.pattern)]
         if case not in ("killed", "hang"):
             found[2] = "-"
         cells = found
         line = first_line(screen, CAUSES[case]) or first_line(logs, CAUSES[case]) or next(
-            (one for one in reversed(screen.splitlines()) if one.strip()), "")
+            (one for one in reversed(screen.splitlines()) if one.strip() and case != "hang"), "")
     cells = [title, *cells, status, seconds, processes, files]
     return cells + ([quote(line) if line else ""] if case != "good" else [])
 
@@ -112,18 +118,17 @@ print("Versions: " + ", ".join(dict.fromkeys(v for v in versions if v)) + ".\n\n
 rows = []
 for name in names:
     own = about(find(name))
-    programs = {"mpi": "", "torch": "", "horovod": ""}[own["library"]]
     extra = [os.path.basename(path) for path in glob.glob(f"{find(name)}/*.py")]
     on = own["typed_on"].replace(" ", ", ")
     rows.append([own["title"], f"`{read(find(name) + '/good/typed').strip()}`", on,
-                 ", ".join(f"`{one}` ({len(read(find(name) + '/' + one).splitlines())} lines)" for one in extra) or "none" + programs])
+                 ", ".join(f"`{one}` ({len(read(find(name) + '/' + one).splitlines())} lines)" for one in extra) or "none"])
 table(["launcher", "command", "typed on", "files besides the program"], rows)
 print("\n## Until the first rank runs")
 rows = []
 for name in names:
-    for root in sys.argv[1:]:
+    for root in sys.argv[1:]:  # the starts of one directory, with mpirun's of the same turns
         own, base = read(f"{root}/{name}.seconds").split(), read(f"{root}/mpirun.seconds").split()
-        if own and base and os.path.dirname(find(name)) == root.rstrip("/"):
+        if own and base:
             one, other = statistics.median(map(float, own)), statistics.median(map(float, base))
             rows.append([about(find(name))["title"], f"{one:.2f}", f"{one / other:.1f}", str(len(own))])
 table(["launcher", "median s", "as a multiple of bare mpirun", "runs"], rows)

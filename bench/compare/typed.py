@@ -11,6 +11,8 @@ import time
 limit, command = float(sys.argv[1]), sys.argv[2:]
 shell, terminal = pty.fork()
 if shell == 0:  # the command is a job of its own; what it leaves behind gets no signal from the end of this shell
+    for one in (signal.SIGINT, signal.SIGQUIT):  # a shell's background jobs ignore both, and hand that on
+        signal.signal(one, signal.SIG_DFL)
     os.execvp("bash", ["bash", "-c", '. ~/.bashrc; set -m; "$@"', "bash", *command])
 begun, presses = time.monotonic(), [limit, limit + 10, limit + 10.5]  # srun ends after two within a second
 while True:
@@ -30,4 +32,5 @@ while True:
         os.killpg(os.tcgetpgrp(terminal), signal.SIGKILL)
         os.kill(shell, signal.SIGKILL)
         break
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(shell, 0)[1]) % 256)
+status = os.waitstatus_to_exitcode(os.waitpid(shell, 0)[1])
+sys.exit(status if status >= 0 else 128 - status)
