@@ -5,6 +5,8 @@
 peers=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 # shellcheck source=tests/cluster/lab_test.sh
 . "$peers/../cluster/lab_test.sh"
+# shellcheck source=tests/cluster/lib/leftovers.sh
+. "$lab_tests/lib/leftovers.sh"
 LAB_PATIENCE=600
 mapfile -t cpus < <(for core in 0 1; do hwloc-calc --po -I pu "core:$core" 2> /dev/null; done)
 [ -n "${cpus[1]-}" ] || { echo "skipped: two cores are needed, and hwloc-calc"; exit 125; }
@@ -14,6 +16,7 @@ framework_up() {
   place=$("$peers/install.sh" "$1") || { status=$?; echo "$place"; exit "$status"; }
   python=$place/bin/python
   lab_up "$2"
+  for ((index = 1; index <= $2; index++)); do know_hosts "node$index"; done
   cp "${@:3}" "$lab_home"
 }
 
@@ -23,7 +26,7 @@ launch() {
   local left
   run on node1 env "${settings[@]}" "$tool" launch --cores-per-rank 1 "${settings[@]/#/-x}" "$@"
   [ "$status" -eq 0 ] || fail "status $status: $*: $(tail -n 15 "$work/err")"
-  left=$(ps -eo uid=,args= | awk -v python="$python" '$1 == 2000 && index($0, python)')
+  left=$(everything | grep -F "$python")
   same "processes that are left by $1" "" "$left"
 }
 

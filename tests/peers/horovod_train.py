@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A small net under Horovod's DistributedOptimizer: horovod_train.py OUT writes OUT/RANK.json: who Horovod is, the settings that
 Horovod reads from its variables, and the losses."""
+import faulthandler
 import json
 import os
 import socket
@@ -9,6 +10,7 @@ import sys
 import horovod.torch as hvd
 import torch
 
+faulthandler.dump_traceback_later(500, exit=True)  # a rank that hangs prints where; a busy machine takes minutes
 hvd.init()
 rank, size = hvd.rank(), hvd.size()
 torch.manual_seed(7)

@@ -23,7 +23,8 @@ skip() {
 }
 [ $# -gt 0 ] || { sed -n '3,5s/^# //p' "$0" >&2; exit 2; }
 "$python" -c 'import ensurepip, venv' 2> /dev/null || skip "no venv for $python (apt-get install python3-venv)"
-mkdir -p "$base" && [ -O "$base" ] || { echo "install.sh: $base is not this user's" >&2; exit 3; } # shellcheck disable=SC2015
+# shellcheck disable=SC2015
+mkdir -p "$base" && [ -O "$base" ] || { echo "install.sh: $base is not this user's" >&2; exit 3; }
 for peer; do
   [ -n "${wheels[$peer]-}" ] || { echo "install.sh: no peer $peer; there are: ${!wheels[*]}" >&2; exit 2; }
   place=$base/$peer
