@@ -181,8 +181,9 @@ def run_bash(with_package):
 def run_zsh():
     if not shutil.which("zsh"):
         return "zsh"
+    # -D: no dump file. With -d FILE, zsh 5.9 replaces FILE, even a device, by a rename.
     write(f"{work}/.zshrc", f"PS1='READY> '\nfpath=({work}/functions $fpath)\nautoload -U compinit\n"
-          "compinit -u -d /dev/null\nunsetopt beep\nsetopt auto_list\nLISTMAX=10000\nbindkey -e\n"
+          "compinit -u -D\nunsetopt beep\nsetopt auto_list\nLISTMAX=10000\nbindkey -e\n"
           f"show() {{ print -rn -- \"$BUFFER\" > {work}/line.new; mv {work}/line.new {work}/line }}\n"
           "zle -N show\nbindkey '^G' show\n")
     run_terminal("zsh", ["zsh", "-i"], "")
