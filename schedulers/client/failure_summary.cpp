@@ -79,8 +79,8 @@ std::optional<int> own_status(const diagnose::FailingRank& first) {
 
 // Facts that a log lacks and the scheduler has: the job, and the host if there is only one.
 void name_known(std::vector<std::string>& remedies, const JobRef& job, const JobStatus& status) {
-  const bool one_host = !status.hosts.empty() && status.hosts.find_first_of(",[+") == std::string::npos;
-  const std::string host = one_host ? status.hosts.substr(0, status.hosts.find('/')) : "";
+  const bool one_host = !status.hosts.empty() && status.hosts.find_first_of(",[") == std::string::npos;
+  const std::string host = one_host ? status.hosts : "";
   const std::pair<std::string_view, std::string> known[] = {
       {"ssh HOST ", host.empty() ? "" : "ssh " + quote_shell(host) + " "},
       {"-j JOB ", "-j " + quote_shell(job.id) + " "},
@@ -137,8 +137,10 @@ FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus
   }
   find_script_words(end.last, words);
   if (!words.first.empty()) return words;  // nothing was started
-  const int logged_status = status.exit_status.value_or(1);
-  auto found = analysis.diagnosis({logged_status, starter});
+  // A job that its scheduler ended has no status of its own: a supposed one would match signatures of
+  // programs.
+  const int logged_status = status.exit_status.value_or(0);
+  auto found = analysis.diagnosis({status.exit_status, starter});
   if (found.first_failing && found.first_failing->place.rank) {
     const diagnose::FailingRank& first = *found.first_failing;
     words.first = fmt::format("rank {}{} failed first: {}", *first.place.rank,

@@ -20,6 +20,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds look_every{250};  // at the job's own files
 constexpr double hint_seconds = 1;       // between queries while the files show that something happened
 constexpr int hint_questions = 8;
+constexpr int questions_with_nodes = 6;
 constexpr int most_forgotten = 4;      // answers in a row without the job
 constexpr double ending_seconds = 45;  // Slurm's KillWait is 30
 constexpr int most_never = 2;  // answers that it can never run: the first may be due to a node that reboots
@@ -106,7 +107,8 @@ class Follower {
     }
     bool changed = false, failed = false;
     try {
-      const auto states = read_job_states(system_, open);
+      const bool first = questions_++ < questions_with_nodes;
+      const auto states = read_job_states(system_, open, first ? NodeList::asked : NodeList::left_out);
       if (silent_) print("the scheduler answers again");
       silent_ = false;
       std::size_t at = 0;
@@ -212,6 +214,7 @@ class Follower {
   double ask_at_ = 0;
   double spoke_at_ = 0;  // when its speaking was last taken for a hint
   int hints_ = 0;
+  int questions_ = 0;
   bool silent_ = false;
 };
 

@@ -228,11 +228,11 @@ void complete_cores(System& system, JobRequest& wanted) {
         flag_setting("cores_per_node", std::to_string(*found.cores), found.source);
     wanted.parsed = read_job(wanted.settings);
     wanted.parsed.remarks.push_back(fmt::format("cores_per_node: {}, as {}", *found.cores, found.source));
-  } else if (!found.counts.empty()) {
-    for (Message& error : wanted.parsed.errors) {
-      if (error.what.find("cores_per_node is") != std::string::npos)
-        error.what += "; the nodes differ: " + found.counts;
-    }
+    return;
+  }
+  const std::string why = found.counts.empty() ? found.problem : "the nodes differ: " + found.counts;
+  for (Message& error : wanted.parsed.errors) {
+    if (!why.empty() && error.what.find("cores_per_node is") != std::string::npos) error.what += "; " + why;
   }
 }
 

@@ -106,15 +106,38 @@ JobStatus status_of_tasks(System& system, const JobRef& job, const JobStatus& un
 
 using Answers = std::map<std::pair<SchedulerKind, JobId>, JobStatus>;
 
-void ask_scheduler(System& system, SchedulerKind kind, const std::vector<JobId>& ids, Answers& answers,
-                   UnreachableSchedulers& unreachable) {
+void ask_scheduler(System& system, SchedulerKind kind, const std::vector<JobId>& ids, NodeList nodes,
+                   Answers& answers, UnreachableSchedulers& unreachable) {
+  const CommandRunner runner = scheduler_runner(system);
+  const CommandRunner ask = [&](const Command& command) {
+    return nodes == NodeList::left_out && command.front() == "pbsnodes" ? ProcessResult() : runner(command);
+  };
   try {
-    for (auto& [id, status] : make_scheduler(kind)->read_states(ids, scheduler_runner(system)))
+    for (auto& [id, status] : make_scheduler(kind)->read_states(ids, ask))
       answers.insert_or_assign({kind, id}, std::move(status));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::internal) throw;
     unreachable.emplace(kind, error);
   }
+}
+
+// A task that ran, by what it wrote: qdel of an array makes OpenPBS 23.06 forget how its tasks ended before.
+void correct_tasks(System& system, const JobRef& job, JobStatus& status) {
+  bool corrected = false;
+  for (JobStatus& task : status.tasks) {
+    JobRef part = job;
+    part.task = parts_of(task.id).task;
+    const bool lost = task.state == JobState::cancelled && task.hosts.empty();
+    const auto written = lost ? read_exit_status(system, part) : std::nullopt;
+    if (!written) continue;
+    part.id = task.id;
+    task = status_of_written(part, *written, false);
+    corrected = true;
+  }
+  if (!corrected) return;
+  const std::string word = status.word;
+  status = join_tasks(status.id, std::move(status.tasks));
+  status.word = word;
 }
 
 // By its own files, else by the history, if it is over.
@@ -190,9 +213,9 @@ std::optional<JobRef> read_next_job(System& system, const JobRef& job) {
   return next;
 }
 
-std::vector<JobStatus> read_job_states(System& system, const std::vector<JobRef>& jobs) {
+std::vector<JobStatus> read_job_states(System& system, const std::vector<JobRef>& jobs, NodeList nodes) {
   UnreachableSchedulers unreachable;
-  auto states = read_job_states(system, jobs, unreachable);
+  auto states = read_job_states(system, jobs, unreachable, nodes);
   if (!unreachable.empty()) throw Error(unreachable.begin()->second);
   return states;
 }
@@ -206,16 +229,17 @@ void warn_of_unreachable(System& system, const UnreachableSchedulers& unreachabl
 }
 
 std::vector<JobStatus> read_job_states(System& system, const std::vector<JobRef>& jobs,
-                                       UnreachableSchedulers& unreachable) {
+                                       UnreachableSchedulers& unreachable, NodeList nodes) {
   std::map<SchedulerKind, std::vector<JobId>> asked;
   for (const JobRef& job : jobs) asked[job.scheduler].push_back(job.id);
   Answers answers;
-  for (const auto& [kind, ids] : asked) ask_scheduler(system, kind, ids, answers, unreachable);
+  for (const auto& [kind, ids] : asked) ask_scheduler(system, kind, ids, nodes, answers, unreachable);
   std::vector<JobStatus> states;
   for (const JobRef& job : jobs) {
     JobStatus status = answers[{job.scheduler, job.id}];
     if (status.state == JobState::unknown) status = status_without_scheduler(system, job, status);
     status.id = job.id;
+    correct_tasks(system, job, status);
     if (status.state == JobState::unknown && unreachable.contains(job.scheduler)) {
       status = job.last;
       status.id = job.id;

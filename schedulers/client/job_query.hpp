@@ -23,6 +23,8 @@ namespace ddlrun::schedulers {
 // Error{request} for `last` without jobs.
 std::vector<JobRef> find_jobs(System& system, const std::vector<std::string>& ids,
                               std::optional<SchedulerKind> here = {});
+// Whether pbsnodes is asked if a job waits: its list of a large cluster is some 10 MB.
+enum class NodeList { asked, left_out };
 // Schedulers that do not answer, each with its error.
 using UnreachableSchedulers = std::map<SchedulerKind, Error>;
 
@@ -36,10 +38,11 @@ std::vector<std::pair<JobRef, JobStatus>> read_recent_jobs(System& system, std::
 std::optional<JobRef> read_next_job(System& system, const JobRef& job);
 
 // How they stand, in the order of `jobs`. Error{unreachable} if the scheduler does not answer.
-std::vector<JobStatus> read_job_states(System& system, const std::vector<JobRef>& jobs);
+std::vector<JobStatus> read_job_states(System& system, const std::vector<JobRef>& jobs,
+                                       NodeList nodes = NodeList::asked);
 // The same, but jobs of an unreachable scheduler have the state of their own files, else the last seen.
 std::vector<JobStatus> read_job_states(System& system, const std::vector<JobRef>& jobs,
-                                       UnreachableSchedulers& unreachable);
+                                       UnreachableSchedulers& unreachable, NodeList nodes = NodeList::asked);
 // Prints a warning for each on stderr.
 void warn_of_unreachable(System& system, const UnreachableSchedulers& unreachable);
 

@@ -23,19 +23,13 @@ std::string exit_text(const JobStatus& status) {
   return is_over(status.state) && !failed_unrun ? fmt::format("{}", exit_status_of(status)) : "-";
 }
 
-// The hosts of "node[1-4]" (Slurm) or "n1/0*68+n2/0*68" (PBS), each once.
+// The hosts of "node[1-4]" (Slurm) or "n1,n2" (PBS).
 std::vector<std::string> hosts_in(const std::string& text) {
-  std::vector<std::string> hosts;
-  for (const std::string_view part : split(text, '+')) {
-    try {
-      for (std::string& host : expand_host_list(part.substr(0, part.find('/'))))
-        if (hosts.empty() || std::find(hosts.begin(), hosts.end(), host) == hosts.end())
-          hosts.push_back(std::move(host));
-    } catch (const Error&) {
-      return {};  // not ours to check
-    }
+  try {
+    return expand_host_list(text);
+  } catch (const Error&) {
+    return {};  // not ours to check
   }
-  return hosts;
 }
 
 std::size_t number_of_hosts(const std::string& text) { return hosts_in(text).size(); }

@@ -2,6 +2,7 @@
 #include "schedulers/client/node_cores.hpp"
 
 #include "base/text/text.hpp"
+#include "schedulers/job/scheduler_errors.hpp"
 
 #include <fmt/format.h>
 
@@ -24,6 +25,15 @@ std::vector<ListedNode> nodes_of_queue(const std::vector<ListedNode>& nodes, con
     if (node.queue == (tied ? queue : "")) chosen.push_back(node);
   }
   return chosen;
+}
+
+// Silent where it is not installed: --dry-run works on any machine.
+NodeCores no_answer(std::string_view command, const ProcessResult& result) {
+  NodeCores none;
+  if (result.start_error.empty())
+    none.problem =
+        fmt::format("{} reports \"{}\" (exit status {})", command, reported_text(result), result.exit_status);
+  return none;
 }
 
 }  // namespace
@@ -56,13 +66,14 @@ NodeCores find_node_cores(System& system, SchedulerKind kind, const std::string&
   if (kind == SchedulerKind::pbs) {
     const ProcessResult result = system.processes.run({"pbsnodes", "-a", "-F", "json"}, limits);
     return result.ok() ? summarize_node_cores(parse_pbsnodes_json(result.out), queue, "pbsnodes")
-                       : NodeCores();
+                       : no_answer("pbsnodes", result);
   }
   if (kind != SchedulerKind::slurm) return {};
   Command command{"sinfo", "-h", "-N", "-o", "%N %X %Y"};
   if (!queue.empty()) command.insert(command.end(), {"-p", queue});
   const ProcessResult result = system.processes.run(command, limits);
-  return result.ok() ? summarize_node_cores(parse_sinfo_cores(result.out), "", "sinfo") : NodeCores();
+  return result.ok() ? summarize_node_cores(parse_sinfo_cores(result.out), "", "sinfo")
+                     : no_answer("sinfo", result);
 }
 
 }  // namespace ddlrun::schedulers

@@ -16,13 +16,15 @@ struct NodeCores {
   std::optional<std::uint32_t> cores;  // where all nodes agree
   std::string source;                  // "all 4 nodes of queue normal, by pbsnodes"
   std::string counts;                  // where they differ: "3 nodes have 68, 1 has 40, by pbsnodes"
+  std::string problem;                 // what the command reports that failed
 };
 
 // `queue`: "" for the nodes of any queue. Nothing for nodes that belong to another queue.
 NodeCores summarize_node_cores(const std::vector<ListedNode>& nodes, const std::string& queue,
                                std::string_view command);
 
-// By `pbsnodes` or `sinfo`, for at most 10 s; empty where the scheduler does not answer or has no such list.
+// By `pbsnodes` or `sinfo`, for at most 10 s; no cores where the scheduler does not answer or has no such
+// list.
 NodeCores find_node_cores(System& system, SchedulerKind kind, const std::string& queue);
 
 }  // namespace ddlrun::schedulers

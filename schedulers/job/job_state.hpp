@@ -37,7 +37,7 @@ struct JobStatus {
   int signal = 0;                  // that ended it
   std::string reason;              // why it waits or ended, in the scheduler's words: "PartitionNodeLimit"
   std::string explained;           // the same for people, with what to do; "" if the reason is clear
-  std::string hosts;               // as the scheduler lists them
+  std::string hosts;               // "node[1-4]", "n1,n2"
   std::string queue;               // or partition
   std::optional<std::uint64_t> run_seconds;  // so far, or in all
   int restarts = 0;

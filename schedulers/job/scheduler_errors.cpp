@@ -14,7 +14,8 @@ namespace {
 
 // "sbatch: error: Batch job submission failed: x" -> "Batch job submission failed: x"
 std::string_view without_prefix(std::string_view line) {
-  for (const std::string_view tool : {"sbatch", "squeue", "scontrol", "scancel", "qsub", "qstat", "qdel"}) {
+  for (const std::string_view tool :
+       {"sbatch", "squeue", "scontrol", "scancel", "qsub", "qstat", "qdel", "pbsnodes"}) {
     if (line.substr(0, tool.size()) != tool || line.substr(tool.size(), 2) != ": ") continue;
     line.remove_prefix(tool.size() + 2);
     break;

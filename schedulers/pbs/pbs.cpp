@@ -74,6 +74,18 @@ class Qstat {
   bool history_ = true;
 };
 
+// The list of a large cluster's nodes is long: `ask` may give nothing for it after the first times.
+void check_waiting(std::map<JobId, JobStatus>& statuses, const std::vector<PbsJob>& jobs,
+                   const CommandRunner& ask) {
+  std::optional<std::vector<PbsJob>> vnodes;
+  for (auto& [id, status] : statuses) {
+    if (!waits_for_nodes(status)) continue;
+    if (!vnodes) vnodes = parse_pbsnodes(ask({"pbsnodes", "-a", "-F", "json"}).out);
+    const auto job = find_pbs_job(id, jobs);
+    if (job != jobs.end()) check_chunks_fit(status, *job, *vnodes);
+  }
+}
+
 class Pbs : public Scheduler {
  public:
   std::string_view name() const override { return "pbs"; }
@@ -108,6 +120,7 @@ class Pbs : public Scheduler {
     if (ids.empty()) return statuses;
     const std::vector<PbsJob> jobs = Qstat(ids, ask).read();
     for (const JobId& id : ids) statuses[id] = status_of(id, jobs, pbs_status, kPbsForgot);
+    check_waiting(statuses, jobs, ask);
     return statuses;
   }
 

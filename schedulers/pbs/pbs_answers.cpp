@@ -88,13 +88,16 @@ std::vector<PbsJob> parse_qstat_text(std::string_view out) {
   return jobs;
 }
 
-JobStatus status_of(const JobId& id, const std::vector<PbsJob>& jobs,
-                    const std::function<JobStatus(const PbsJob& job)>& status, std::string_view unknown) {
-  const auto means = [&](const PbsJob& job) {
+std::vector<PbsJob>::const_iterator find_pbs_job(const JobId& id, const std::vector<PbsJob>& jobs) {
+  return std::ranges::find_if(jobs, [&](const PbsJob& job) {
     // The server's name may be asked short and answered long.
     return job.id == id || before_server(job.id) == before_server(id);
-  };
-  const auto found = std::find_if(jobs.begin(), jobs.end(), means);
+  });
+}
+
+JobStatus status_of(const JobId& id, const std::vector<PbsJob>& jobs,
+                    const std::function<JobStatus(const PbsJob& job)>& status, std::string_view unknown) {
+  const auto found = find_pbs_job(id, jobs);
   std::vector<JobStatus> tasks;
   if (is_array(id))
     for (const PbsJob& job : jobs)

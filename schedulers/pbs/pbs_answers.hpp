@@ -38,10 +38,23 @@ std::vector<PbsJob> parse_qstat_text(std::string_view out);
 
 JobStatus pbs_status(const PbsJob& job);
 JobStatus torque_status(const PbsJob& job);
+// The job that `id` means ("0", "0.minsky1"), or the end.
+std::vector<PbsJob>::const_iterator find_pbs_job(const JobId& id, const std::vector<PbsJob>& jobs);
 // Those of `jobs` that `id` means ("0", "0.minsky1", "3[]..." with its tasks), as one; unknown where
 // there are none.
 JobStatus status_of(const JobId& id, const std::vector<PbsJob>& jobs,
                     const std::function<JobStatus(const PbsJob& job)>& status, std::string_view unknown);
+
+// `pbsnodes -a -F json`, a vnode with its attributes as a job; empty where it is no JSON.
+std::vector<PbsJob> parse_pbsnodes(std::string_view out);
+
+// What a job that waits could never get.
+inline constexpr std::string_view kLessOfIt =
+    "fewer nodes, or less per node, or another --queue: pbsnodes -a";
+// Whether it waits, perhaps for what no host has.
+bool waits_for_nodes(const JobStatus& status);
+// Whether one chunk of the job requests more than any host has, free or not: then it is `never`.
+void check_chunks_fit(JobStatus& status, const PbsJob& job, const std::vector<PbsJob>& vnodes);
 
 // A comment of a job that waits ("Can Never Run: ..."), for people; "" if the state is clear.
 std::string explain_pbs_comment(std::string_view comment);

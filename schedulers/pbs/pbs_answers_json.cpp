@@ -71,16 +71,22 @@ std::optional<std::vector<PbsJob>> parse_qstat_json(std::string_view out) {
   return jobs;
 }
 
-std::vector<ListedNode> parse_pbsnodes_json(std::string_view out) {
+std::vector<PbsJob> parse_pbsnodes(std::string_view out) {
   json document = json::parse(out, nullptr, false);
   if (document.is_discarded()) document = json::parse(repaired(out), nullptr, false);
-  std::vector<ListedNode> nodes;
+  std::vector<PbsJob> nodes;
   if (!document.is_object() || !document.contains("nodes") || !document["nodes"].is_object()) return nodes;
   for (const auto& [name, fields] : document["nodes"].items()) {
-    if (!fields.is_object()) continue;
-    const PbsJob node = read_job(name, fields);
+    if (fields.is_object()) nodes.push_back(read_job(name, fields));
+  }
+  return nodes;
+}
+
+std::vector<ListedNode> parse_pbsnodes_json(std::string_view out) {
+  std::vector<ListedNode> nodes;
+  for (const PbsJob& node : parse_pbsnodes(out)) {
     const auto cores = parse_unsigned(node.get("resources_available.ncpus"), 1u << 20);
-    nodes.push_back({name, static_cast<std::uint32_t>(cores.value_or(0)), node.get("queue")});
+    nodes.push_back({node.id, static_cast<std::uint32_t>(cores.value_or(0)), node.get("queue")});
   }
   return nodes;
 }

@@ -43,6 +43,7 @@ std::string explain_never(Phrase comment) {
 
 std::string explain_shortage(Phrase comment) {
   const Shortage shortage = parse_shortage(comment);
+  if (shortage.resource == "host") return "a host that it requests by name is taken or down: pbsnodes -l";
   if (!shortage.asked.empty())
     return fmt::format("it waits for {} {}; {} of {} are free now", shortage.asked, shortage.resource,
                        shortage.free, shortage.total);
@@ -147,7 +148,9 @@ constexpr KnownError kPbsRefusals[] = {
     {0, "hook", "a hook of the site refused it",
      "its own message gives the reason; ask the site's help desk"},
     {0, "dependency", "the job it shall depend on is unknown, or already over", "ddlrun status"},
-    {0, "Unauthorized Request", "that is not yours to do, or this host may not submit", "use a login node"},
+    {0, "Unauthorized Request",
+     "that is not yours to do, the queue is not for you, or this host may not submit",
+     "qstat -Qf shows acl_users, acl_groups and acl_hosts; then another --queue, or a login node"},
     {154, "", "this PBS does not support an option of the script", "ddlrun lint-script FILE"},
     {159, "", "that is not yours to do, or this host may not submit", "use a login node"},
     {160, "", "this host may not talk to the PBS server", "use a login node", true},

@@ -157,13 +157,24 @@ std::string explain_hold(const PbsJob& job) {
   return "";
 }
 
+// "n1/0*68+n2/0*68", "n1/1+n1/0" -> "n1,n2"
+std::string hosts_of(std::string_view exec_host) {
+  std::vector<std::string> hosts;
+  for (const std::string_view part : split(exec_host, '+')) {
+    const std::string host(part.substr(0, part.find('/')));
+    if (!host.empty() && (hosts.empty() || std::ranges::find(hosts, host) == hosts.end()))
+      hosts.push_back(host);
+  }
+  return join(hosts, ",");
+}
+
 JobStatus common_status(const PbsJob& job) {
   JobStatus status;
   status.id = job.id;
   status.word = job.get("job_state");
   status.state = waiting_state(status.word);
   status.reason = job.get("comment");
-  status.hosts = job.get("exec_host");
+  status.hosts = hosts_of(job.get("exec_host"));
   status.queue = job.get("queue");
   if (!status.hosts.empty()) status.run_seconds = seconds_of(job.get("resources_used.walltime"));
   if (status.word == "H") {
@@ -176,7 +187,7 @@ JobStatus common_status(const PbsJob& job) {
   } else if (status.state == JobState::queued) {
     status.explained = explain_pbs_comment(status.reason);
     status.never = status.word == "Q" && status.reason.find("Can Never Run") != std::string::npos;
-    if (status.never) status.remedy = "fewer nodes, or less per node, or another --queue: pbsnodes -a";
+    if (status.never) status.remedy = kLessOfIt;
   }
   return status;
 }

@@ -60,5 +60,21 @@ scenario_array() {
   ddl wait "${number}[2]"
   ends 7
   ddl logs "${number}[1]"
+  ends 0
   same "the log of a task" "task 1" "$(cat "$work/out")"
+}
+# After qdel of an array, OpenPBS 23.06 has the parent's attributes for tasks that ended before: their own files count.
+scenario_array_cancelled() {
+  begin --name part --array 0-3 1x1x1 -- sh -c '[ "$DDLRUN_ARRAY_INDEX" -ge 2 ] || exit "$DDLRUN_ARRAY_INDEX"; sleep 200'
+  local number=${id%%[*}
+  wait_until 60 is_state "${number}[1].node1" X || fail "task 1 is $(field "${number}[1].node1" job_state)"
+  until_state "${number}[3].node1" R 60
+  ddl cancel "$id"
+  ends 0
+  ddl wait "$id"
+  ends 143
+  until_state "$id" F 60
+  ddl status "$id" --json
+  same "tasks" "completed 0 failed 1 cancelled 143 cancelled 143" \
+    "$(json '" ".join(t["state"] + " " + str(t["wait_status"]) for t in sorted(j["tasks"], key=lambda t: t["id"]))')"
 }

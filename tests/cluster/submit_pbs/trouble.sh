@@ -10,6 +10,9 @@ scenario_server_down_at_submit() {
   submit --cores-per-node 68 1x1x1 -- true
   ends 5
   says "try: "
+  submit 1x1x1 -- true
+  ends 2
+  says "pbsnodes reports \"Connection refused; cannot connect to server node1"
   ddl status 4711
   ends 5
   start_server || fail "pbs_server does not come back"
@@ -49,15 +52,18 @@ scenario_preempted() {
 # The host dies while the job runs there. The one may not run again; the other begins anew.
 scenario_host_lost() {
   on node1 env "${small[@]}" "$tool" submit --pbs --name lost --requeue no 1x1x1 node4 -- \
-    sh -c 'echo begun; sleep 300' > "$work/out_lost" 2> "$work/err_lost" &
+    sleep 300 > "$work/out_lost" 2> "$work/err_lost" &
   local submitter=$!
-  wait_until 60 grep -qx begun "$work/out_lost" || fail "it did not begin"
+  wait_until 60 grep -q node1 "$work/out_lost" || fail "no id: $(cat "$work/err_lost")"
   id=$(head -n 1 "$work/out_lost")
+  until_state "$id" R 60
   lab stop node4
   wait "$submitter"
   same "status" 5 $?
   cp "$work/err_lost" "$work/err"
   says "lost a host"
+  says "ddlrun doctor node4"
+  ! grep -q '^cause' "$work/err" || fail "a cause is made up: $(cat "$work/err")"
   lab start node4 || fail "node4 does not come back"
   pbs host node4 || fail "pbs_mom of node4 does not come back"
 }

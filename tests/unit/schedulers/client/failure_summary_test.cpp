@@ -68,6 +68,20 @@ TEST_CASE("the rank that failed first, as launch names it: of its last start, wh
   CHECK(found.first == "rank 1 on node2 failed first: it exited with status 4");
 }
 
+// OpenPBS 23.06: Exit_status -20 of a job whose host went away, and an empty log. It is no mpirun that ended
+// with 1.
+TEST_CASE("a job that its scheduler ended has no exit status that a signature could match") {
+  for (const JobState state : {JobState::node_failed, JobState::failed}) {
+    Failed failed;
+    failed.job.scheduler = SchedulerKind::pbs;
+    failed.status.state = state;
+    failed.status.exit_status.reset();
+    const FailureSummary found = failed.summary("");
+    CHECK(found.title.empty());
+    CHECK(found.diagnosis.empty());
+  }
+}
+
 TEST_CASE("a known cause has a title, and is rendered unless launch has printed it") {
   Failed failed;
   const std::string log =

@@ -77,6 +77,53 @@ TEST_CASE("an unreachable scheduler: the job's own exit status counts, else the 
   CHECK(states[0].exit_status == 7);
 }
 
+// As OpenPBS 23.06.06 reported an array after its qdel: task 0 had exited 0, task 1 had run; the parent's
+// Exit_status is on both.
+TEST_CASE("tasks that ended before qdel of their array have the status that they wrote") {
+  Queried queried;
+  queried.job.id = "32[].node1";
+  queried.job.scheduler = SchedulerKind::pbs;
+  queried.files.files["/w/ddlrun-jobs/job/exit_status.0"] = "0\n";
+  queried.processes.answer = [](const Command&) {
+    ProcessResult result;
+    result.out =
+        R"({"Jobs":{"32[].node1":{"job_state":"F","substate":91,"Exit_status":1},)"
+        R"("32[0].node1":{"job_state":"F","substate":91,"Exit_status":1,"comment":"Subjob finished"},)"
+        R"("32[1].node1":{"job_state":"F","substate":91,"Exit_status":271,"exec_host":"node1/0*4"},)"
+        R"("32[2].node1":{"job_state":"F","substate":91,"Exit_status":1,"comment":"Subjob finished"}}})";
+    return result;
+  };
+  System system = queried.interfaces();
+  UnreachableSchedulers unreachable;
+  const auto states = read_job_states(system, {queried.job}, unreachable);
+  REQUIRE(states.at(0).tasks.size() == 3);
+  CHECK(states[0].state == JobState::cancelled);
+  CHECK(states[0].id == "32[].node1");
+  CHECK(states[0].tasks[0].state == JobState::completed);
+  CHECK(states[0].tasks[0].exit_status == 0);
+  CHECK(states[0].tasks[1].state == JobState::cancelled);
+  CHECK(states[0].tasks[2].state == JobState::cancelled);  // it never ran
+}
+
+// A long list is not asked for again and again.
+TEST_CASE("the nodes are listed for a job that waits, unless they are left out") {
+  Queried queried;
+  queried.job.id = "7.s";
+  queried.job.scheduler = SchedulerKind::pbs;
+  queried.processes.answer = [](const Command& command) {
+    ProcessResult result;
+    result.out =
+        command[0] == "pbsnodes"
+            ? R"({"nodes":{"a":{"resources_available":{"host":"a","ncpus":68}}}})"
+            : R"({"Jobs":{"7.s":{"job_state":"Q","comment":"Not Running: Not enough free nodes available",)"
+              R"("Resource_List":{"select":"1:ncpus=69"}}}})";
+    return result;
+  };
+  System system = queried.interfaces();
+  CHECK(read_job_states(system, {queried.job}).at(0).never);
+  CHECK_FALSE(read_job_states(system, {queried.job}, NodeList::left_out).at(0).never);
+}
+
 TEST_CASE("the next job of a requeued one is in its directory") {
   Queried queried;
   System system = queried.interfaces();

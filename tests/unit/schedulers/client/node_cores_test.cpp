@@ -65,6 +65,7 @@ TEST_CASE("pbsnodes or sinfo is asked; what fails gives nothing") {
   const NodeCores none = find_node_cores(system, SchedulerKind::pbs, "");
   CHECK_FALSE(none.cores);
   CHECK(none.counts.empty());
+  CHECK(none.problem == "pbsnodes reports \"cannot connect to server\" (exit status 1)");
   CHECK_FALSE(find_node_cores(system, SchedulerKind::local, "").cores);
   CHECK(fake.processes.ran.size() == 2);
 }

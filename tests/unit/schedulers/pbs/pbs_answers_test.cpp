@@ -32,7 +32,7 @@ struct AnswerRow {
   const char* hosts;
 };
 
-constexpr const char* kFour = "minsky1/0*68+minsky2/0*68+minsky3/0*68+minsky4/0*68";
+constexpr const char* kFour = "minsky1,minsky2,minsky3,minsky4";
 const AnswerRow kRows[] = {
     {"02_qstat_R", "0.minsky1", S::running, {}, 0, "R", "Job run at Sat Nov 21", "", kFour},
     {"07_all", "1.minsky1", S::queued, {}, 0, "Q", "Can Never Run", "requests 340 ncpus, there are 272", ""},
@@ -40,14 +40,14 @@ const AnswerRow kRows[] = {
     {"07_all", "4.minsky1", S::held, {}, 0, "H", "Hold_Types=s", "afterok:2.minsky1", ""},
     {"08_x_all", "0.minsky1", S::failed, 4, 0, "F", "and failed", "", kFour},
     {"08_x_all", "1.minsky1", S::queued, {}, 0, "Q", "Can Never Run", "wait forever", ""},
-    {"08_x_all", "3[0].minsky1", S::completed, 0, 0, "F", "and finished", "", "minsky1/0"},
-    {"08_x_all", "3[1].minsky1", S::failed, 1, 0, "F", "and failed", "", "minsky1/1"},
-    {"08_x_all", "3[2].minsky1", S::failed, 2, 0, "F", "and failed", "", "minsky1/2"},
-    {"08_x_all", "3[].minsky1", S::failed, 2, 0, "F", "and failed", "", "minsky1/1"},
+    {"08_x_all", "3[0].minsky1", S::completed, 0, 0, "F", "and finished", "", "minsky1"},
+    {"08_x_all", "3[1].minsky1", S::failed, 1, 0, "F", "and failed", "", "minsky1"},
+    {"08_x_all", "3[2].minsky1", S::failed, 2, 0, "F", "and failed", "", "minsky1"},
+    {"08_x_all", "3[].minsky1", S::failed, 2, 0, "F", "and failed", "", "minsky1"},
     {"11_mixed", "0.minsky1", S::failed, 4, 0, "F", "and failed", "", kFour},
     {"13_deleted_while_queued", "1.minsky1", S::cancelled, {}, 0, "F", "", "before it started", ""},
     {"16_deleted_while_running", "5.minsky1", S::cancelled, 143, 15, "F", "terminated by ddl@minsky1", "",
-     "minsky1/0"},
+     "minsky1"},
 };
 
 void check_row(const AnswerRow& row, const JobStatus& status) {
@@ -318,6 +318,12 @@ TEST_CASE("refusals of qsub, by the words and exit statuses that OpenPBS gave") 
       {said(187, "something in another language"), ErrorKind::scheduler, "no resource"},
       {said(188, "something in another language"), ErrorKind::scheduler, "above what the queue allows"},
       {said(99, "something new"), ErrorKind::scheduler, "refused"},
+      {said(38, "would exceed queue generic's per-user limit"), ErrorKind::scheduler, "your waiting jobs"},
+      {said(39, "would exceed per-user limit on resource ncpus in queue four"), ErrorKind::scheduler,
+       "your waiting jobs"},
+      {said(159, "Unauthorized Request"), ErrorKind::scheduler, "the queue is not for you"},
+      {said(173, "Queue is not enabled"), ErrorKind::scheduler, "takes no jobs now"},
+      {said(175, "Bad UID for job execution"), ErrorKind::scheduler, "refuses root"},
   };
   for (const Refused& row : rows) {
     CAPTURE(row.answer.err);
@@ -344,6 +350,10 @@ TEST_CASE("comments of waiting jobs, for people") {
       {"Not Running: User has reached server running job limit.", "your jobs"},
       {"Not Running: Job would conflict with reservation or top job", "shorter walltime"},
       {"Not Running: No available resources on nodes", "no host has"},
+      {"Not Running: Insufficient amount of resource: host", "by name is taken or down"},
+      {"Not Running: User has reached queue one running job limit.", "your jobs"},
+      {"Not Running: Queue three per-user limit reached on resource ncpus", "a limit of the queue"},
+      {"Not Running: Not enough free nodes available", "not free"},
   };
   for (const auto& [comment, text] : rows) {
     CAPTURE(comment);
