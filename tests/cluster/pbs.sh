@@ -27,16 +27,17 @@ each_host() { # FUNCTION: at once on all hosts, false if it failed on one
 }
 
 # PBS_HOME is /run/pbs, since PBS refuses one below a directory that others may write to, such as /var/tmp (it lies in
-# LAB_DIR, and so outlives the host). The commands are in /usr/local/bin, where a login finds them before Slurm's wrappers;
-# the machine's own /usr/local/bin lies below.
+# LAB_DIR, and so outlives the host). PBS_TMPDIR is /tmp, which each host has of its own: the default, /var/tmp, holds the
+# socket of qsub's background process, by which the hosts of another lab would submit to this server. The commands are in
+# /usr/local/bin, where a login finds them before Slurm's wrappers; the machine's own /usr/local/bin lies below.
 prepare() { # HOST
   local server=0
   [ "$1" != "$(host_name 1)" ] || server=1
   mkdir -p "$LAB_DIR/$1/pbs"
   # shellcheck disable=SC2016
   on "$1" bash -ec '
-    printf "%s\n" "PBS_EXEC=$1" "PBS_HOME=/run/pbs" "PBS_SERVER=$3" PBS_CORE_LIMIT=unlimited PBS_SCP=/usr/bin/scp \
-      "PBS_START_SERVER=$4" "PBS_START_SCHED=$4" "PBS_START_COMM=$4" PBS_START_MOM=1 > /etc/pbs.conf
+    printf "%s\n" "PBS_EXEC=$1" "PBS_HOME=/run/pbs" "PBS_SERVER=$3" PBS_CORE_LIMIT=unlimited \
+      PBS_TMPDIR=/tmp PBS_SCP=/usr/bin/scp "PBS_START_SERVER=$4" "PBS_START_SCHED=$4" "PBS_START_COMM=$4" PBS_START_MOM=1 > /etc/pbs.conf
     mount -t overlay overlay -o "lowerdir=$1/bin:/usr/local/bin" /usr/local/bin || mount --bind "$1/bin" /usr/local/bin
     mkdir -p /run/pbs
     mount --bind "$2" /run/pbs
