@@ -1,9 +1,9 @@
 # libddl for other programs: one shared library, its headers, a CMake package and a pkg-config file.
 include(CMakePackageConfigHelpers)
-add_library(ddl_shared SHARED $<TARGET_OBJECTS:ddl> $<TARGET_OBJECTS:ddl_mpi>)
+add_library(ddl_shared SHARED $<TARGET_OBJECTS:ddl>)
 set_target_properties(ddl_shared PROPERTIES OUTPUT_NAME ddl EXPORT_NAME ddl VERSION ${PROJECT_VERSION}
                       SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE CXX)
-target_link_libraries(ddl_shared PRIVATE fmt::fmt Threads::Threads OpenSSL::Crypto MPI::MPI_CXX)
+target_link_libraries(ddl_shared PRIVATE fmt::fmt Threads::Threads OpenSSL::Crypto ${CMAKE_DL_LIBS})
 target_compile_features(ddl_shared INTERFACE cxx_std_20)
 target_include_directories(ddl_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 

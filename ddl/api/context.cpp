@@ -7,6 +7,7 @@
 #include "ddl/core/rounding.hpp"
 #include "ddl/ddl.hpp"
 #include "ddl/gpu/gpu_collectives.hpp"
+#include "ddl/transport/message_wire.hpp"
 
 #include <fmt/format.h>
 
@@ -261,6 +262,14 @@ Handle Context::start(std::function<void()> calls) { return impl_->queue.start(s
 std::vector<std::string> Context::gather(const std::string& mine) {
   return impl_->gather(OpType::gather, mine);
 }
+
+std::unique_ptr<RankMessages> Context::open_messages() {
+  std::unique_ptr<RankMessages> messages;
+  impl_->call([&](std::uint64_t) { messages = make_rank_messages(*impl_->transport); });
+  return messages;
+}
+
+void Context::abort(int status) noexcept { impl_->transport->abort(status); }
 
 void Context::verify_tensors(std::span<const Tensor> tensors) {
   for (const Tensor& each : tensors) check_type(each);

@@ -7,7 +7,7 @@
 #include "ddl/ddl.hpp"
 #include "ddl/error.hpp"
 #include "ddl/launcher.hpp"
-#include "ddl/transport/mpi/mpi_transport.hpp"
+#include "ddl/transport/mpi_plugin.hpp"
 #include "ddl/transport/tcp/tcp_transport.hpp"
 
 #include <cstdlib>
@@ -29,7 +29,10 @@ Options with_environment(Options options) {
 
 std::unique_ptr<Transport> make_transport(int& argc, char**& argv, const Options& options) {
   const auto inspector = find_tcp_bootstrap(options.tcp, variable, launched_rank().has_value());
-  if (!inspector) return make_mpi_transport(argc, argv);
+  if (!inspector) {
+    if (!launched_rank() && !loaded_mpi()) return make_single_process_transport();
+    return load_mpi_plugin().make_transport(argc, argv);
+  }
   if (options.mode == Mode::mpi && inspector->size > 1)
     throw Error(Fault::usage,
                 "mode m is MPI_Allreduce, and these ranks are connected without MPI (DDL_MASTER)", "-mode m",

@@ -6,21 +6,34 @@
 #include <cstring>
 
 namespace ddl {
+namespace {
+
+const char* variable(const char* name) {
+  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread
+}
+
+std::optional<int> number_in(const char* name) {
+  const char* value = variable(name);
+  if (value == nullptr) return std::nullopt;
+  int number = 0;
+  const char* end = value + std::strlen(value);
+  const auto [stop, error] = std::from_chars(value, end, number);
+  return error == std::errc() && stop == end && number >= 0 ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
 
 std::optional<int> launched_rank() {
-  const auto variable = [](const char* name) {
-    return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread
-  };
   for (const char* name : {"DDL_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
-    const char* value = variable(name);
-    if (value == nullptr) continue;
     if (std::strcmp(name, "DDL_RANK") == 0 && variable("DDL_MASTER") == nullptr) continue;
-    int rank = 0;
-    const char* end = value + std::strlen(value);
-    const auto [stop, error] = std::from_chars(value, end, rank);
-    if (error == std::errc() && stop == end && rank >= 0) return rank;
+    if (const auto rank = number_in(name)) return rank;
   }
   return std::nullopt;
+}
+
+std::optional<int> launched_size() {
+  if (const auto size = number_in("OMPI_COMM_WORLD_SIZE")) return size;
+  return variable("PMI_RANK") == nullptr ? std::nullopt : number_in("PMI_SIZE");
 }
 
 }  // namespace ddl

@@ -89,8 +89,7 @@ class GpuPlugin {
   virtual std::unique_ptr<Gpu> open(int device) const = 0;
 };
 
-// The plug-in beside this libddl or in its lib/ddlrun. Loaded once. Throws Error(unsupported): none there, of
-// another build, a library missing (with the loader's words).
+// Loaded once. Throws Error(unsupported) as find_own_plugin and open_own_plugin.
 const GpuPlugin& load_gpu_plugin();
 
 }  // namespace ddl

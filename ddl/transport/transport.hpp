@@ -12,6 +12,7 @@
 #include "ddl/core/liveness_inspector.hpp"
 #include "ddl/data_type.hpp"
 #include "ddl/node/node_comm.hpp"
+#include "ddl/transport/message_wire.hpp"
 #include "ddl/transport/peer_comm.hpp"
 
 #include <memory>
@@ -40,11 +41,16 @@ class Transport {
   // Null where ranks cannot write to each other beside the wires. Collective.
   virtual std::unique_ptr<OobChannel> make_oob_channel() { return nullptr; }
 
+  // Null where there is none. Collective.
+  virtual std::unique_ptr<MessageWire> make_message_wire() { return nullptr; }
+
   // The library's own sum (MPI_Allreduce), out of place. False: there is none for this type and operation.
   virtual bool native_all_reduce(const std::byte* in, std::byte* out, std::size_t count, DataType type,
                                  Operation operation) = 0;
   // After an error nothing may wait for the other ranks any more, not even to free what is shared.
   virtual void abandon() noexcept {}
+  // Ends all ranks with this exit status, where their launcher can; else it returns.
+  virtual void abort(int status) noexcept { static_cast<void>(status); }
 };
 
 // One rank, alone.

@@ -39,22 +39,26 @@ PlacedRanks place_ranks(System& system, const LaunchSpec& spec) {
   return placed;
 }
 
+constexpr const char* by_ssh = "--launcher ssh, or no mpirun here";
+
+[[noreturn]] void refuse_libddl_without_mpi() {
+  throw Error(ErrorKind::request,
+              {"ranks of libddl, such as the bundled trainer's, need MPI, and --launcher ssh starts ranks "
+               "without MPI",
+               by_ssh,
+               "--launcher openmpi (apt-get install openmpi-bin); or by hand with DDL_RANK, DDL_SIZE, "
+               "DDL_MASTER and DDL_TOKEN_FILE"});
+}
+
 // Ranks started over ssh cannot use MPI.
-void check_without_mpi(const FrameworkSpec& framework, bool is_trainer) {
-  constexpr const char* where = "--launcher ssh, or no mpirun here";
-  if (is_trainer) {
-    throw Error(ErrorKind::request,
-                {"the bundled trainer needs MPI, and --launcher ssh starts ranks without MPI", where,
-                 "--launcher openmpi (apt-get install openmpi-bin); or by hand with DDL_RANK, DDL_SIZE, "
-                 "DDL_MASTER and DDL_TOKEN_FILE"});
-  }
+void check_without_mpi(const FrameworkSpec& framework) {
   if (!framework.needs_mpi) return;
   const bool horovod = framework.framework == frameworks::Framework::horovod;
   throw Error(
       ErrorKind::request,
       {fmt::format("{} needs MPI, and --launcher ssh starts ranks without MPI: each would be rank 0 of 1",
                    horovod ? "Horovod" : "mpi4py"),
-       where,
+       by_ssh,
        fmt::format("--launcher openmpi (apt-get install openmpi-bin){}",
                    horovod ? "" : "; --framework none starts them without this check")});
 }
@@ -64,6 +68,7 @@ std::string check_launcher(System& system, const PlacedRanks& placed, const Prog
                            std::vector<std::string>& remarks) {
   const ProgramMpi mpi = find_program_mpi(libraries);
   check_program_mpi(mpi, placed.kind());
+  if (libraries.has_libddl && placed.kind() == LauncherKind::ssh) refuse_libddl_without_mpi();
   if (placed.kind() != LauncherKind::srun) return {};
   check_srun_hosts(system, placed.job.hosts);
   return choose_srun_pmi(system, placed.launcher, mpi, remarks);
@@ -81,7 +86,7 @@ ProgramPlan plan_program(System& system, const LaunchSpec& spec, const PlacedRan
   plan.program = spec.program_list.empty()
                      ? choose_program(system, spec.program, placed.job.on_this_host(system.environment))
                      : ChosenProgram{{spec.program_list}, false};
-  if (placed.kind() == LauncherKind::ssh) check_without_mpi(spec.framework, plan.program.is_trainer);
+  if (placed.kind() == LauncherKind::ssh) check_without_mpi(spec.framework);
   check_not_nested(plan.program.command, placed.job.ranks.size(), placed.job.hosts.size(), launch_line(spec));
   plan.verify = spec.verify.value_or(plan.program.is_trainer);
   if (plan.verify || spec.monitor.has_status) plan.token = make_token(system);

@@ -38,6 +38,8 @@ ProgramLibraries read_file_libraries(System& system, std::string path) {
   ProgramLibraries libraries{true, tree.missing.empty(), {}};
   for (const auto& [name, file] : tree.found) libraries.names.push_back(name);
   for (const doctor::MissingLibrary& missing : tree.missing) libraries.names.push_back(missing.name);
+  libraries.has_libddl = std::any_of(libraries.names.begin(), libraries.names.end(),
+                                     [](const std::string& name) { return name.starts_with("libddl.so"); });
   return libraries;
 }
 
@@ -45,7 +47,10 @@ ProgramLibraries read_file_libraries(System& system, std::string path) {
 
 ProgramLibraries read_program_libraries(System& system, const Command& program) {
   const std::string path = find_program(system, program[0]);
-  return is_launcher_of_others(path) ? ProgramLibraries() : read_file_libraries(system, path);
+  if (is_launcher_of_others(path)) return {};
+  ProgramLibraries libraries = read_file_libraries(system, path);
+  libraries.has_libddl = libraries.has_libddl || base_name(path) == "ddl-train";
+  return libraries;
 }
 
 ProgramLibraries read_mpi4py_libraries(System& system, const Command& program) {
@@ -62,7 +67,8 @@ ProgramLibraries read_mpi4py_libraries(System& system, const Command& program) {
 ProgramMpi find_program_mpi(const ProgramLibraries& libraries) {
   if (!libraries.known) return ProgramMpi::unknown;
   const ProgramMpi mpi = mpi_of(libraries.names);
-  return mpi == ProgramMpi::none && !libraries.complete ? ProgramMpi::unknown : mpi;
+  const bool may_load_one = !libraries.complete || libraries.has_libddl;
+  return mpi == ProgramMpi::none && may_load_one ? ProgramMpi::unknown : mpi;
 }
 
 }  // namespace ddlrun::launch

@@ -14,6 +14,7 @@ struct ProgramLibraries {
   bool known = false;              // false: a script, an interpreter, a wrapper, a static program
   bool complete = true;            // false: some were not found here, and what they need is not known
   std::vector<std::string> names;  // its own and theirs, also those not found
+  bool has_libddl = false;  // in itself or in a library: it loads the MPI of the launcher that starts it
 };
 
 ProgramLibraries read_program_libraries(System& system, const Command& program);

@@ -3,7 +3,7 @@
 
 #include "base/text/error.hpp"
 #include "runtime/app/option_references.hpp"
-#include "runtime/comm/mpi_session.hpp"
+#include "runtime/comm/session.hpp"
 #include "runtime/core/option_parser.hpp"
 
 #include <fmt/format.h>
@@ -79,8 +79,8 @@ int run_allreduce_command(const std::vector<std::string>& args) {
   } catch (const Error& error) {
     options_error = error;
   }
-  return run_mpi_session(allreduce_name, options_error,
-                         [&](Communicator& ranks) { measure_sums(options, ranks); });
+  return run_session(allreduce_name, options_error,
+                     [&](Communicator& ranks) { measure_sums(options, ranks); });
 }
 
 }  // namespace ddlrun::runtime

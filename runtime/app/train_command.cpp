@@ -8,8 +8,8 @@
 #include "runtime/app/run_setup.hpp"
 #include "runtime/checkpoint/checkpoint_saver.hpp"
 #include "runtime/checkpoint/stop_signal.hpp"
-#include "runtime/comm/mpi_session.hpp"
-#include "runtime/parameter_server/mpi_ps_transport.hpp"
+#include "runtime/comm/session.hpp"
+#include "runtime/parameter_server/ddl_ps_transport.hpp"
 #include "runtime/parameter_server/server_trainer.hpp"
 #include "runtime/telemetry/observers.hpp"
 #include "runtime/telemetry/telemetry_sinks.hpp"
@@ -60,7 +60,7 @@ TrainSummary train_prepared(const RunSetup& prepared, Communicator& ranks, const
   PsTimeouts timeouts;
   if (const auto asked = requested_timeout()) timeouts.max_seconds = timeouts.silent_seconds = *asked;
   timeouts.stall = stall;
-  const auto transport = make_mpi_ps_transport(prepared.net.parameter_count, timeouts);
+  const auto transport = make_ddl_ps_transport(ranks, prepared.net.parameter_count, timeouts);
   return train_with_servers(prepared.plan, *prepared.roles, prepared.net, prepared.data, ranks, *transport,
                             prepared.device.make_engine, ends.observer, ends.saver, ends.start, ends.trace);
 }
@@ -174,7 +174,7 @@ int run_train_command(const std::vector<std::string>& args) {
     options_error = error;
   }
   StallInspector stall_inspector(train_name);
-  const int status = run_mpi_session(
+  const int status = run_session(
       train_name, options_error,
       [&](Communicator& ranks) {
         stopped = train_on(command.options, command.caffe, ranks, stall_inspector);

@@ -5,12 +5,14 @@
 #pragma once
 
 #include "base/text/error.hpp"
+#include "ddl/rank_messages.hpp"
 #include "ddl/work_queue.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,6 +55,10 @@ class Communicator {
   // Runs `work`, which makes calls as above, on the communication thread while the caller computes, in the
   // order of start(). Until it is done the caller makes no calls itself.
   virtual ddl::Handle start(std::function<void()> work) { return queue_.start(std::move(work)); }
+  // Messages between any two ranks; null where the ranks have none.
+  virtual std::unique_ptr<ddl::RankMessages> open_messages() { return nullptr; }
+  // Ends all ranks with this exit status where a launcher can do so, else it returns.
+  virtual void abort(int status) { static_cast<void>(status); }
   // Publishes the progress of this rank, an application-defined number, for ranks that wait for it.
   // Thread-safe; not collective.
   virtual void set_progress(std::uint64_t state) { static_cast<void>(state); }

@@ -31,6 +31,8 @@ class DdlCommunicator : public Communicator {
   void broadcast(std::span<float> data) override;
   std::vector<std::string> gather_all(const std::string& mine) override;
   ddl::Handle start(std::function<void()> work) override { return context_.start(std::move(work)); }
+  std::unique_ptr<ddl::RankMessages> open_messages() override { return context_.open_messages(); }
+  void abort(int status) override { context_.abort(status); }
   void set_progress(std::uint64_t state) override { context_.set_progress(state); }
 
  private:

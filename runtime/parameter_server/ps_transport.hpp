@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Messages between workers and parameter servers: a small header and a vector, from one rank to another.
-// Implemented over MPI (mpi_ps_transport.hpp) and, for tests, between threads (thread_ps_transport.hpp).
+// Implemented over libddl (ddl_ps_transport.hpp) and, for tests, between threads (thread_ps_transport.hpp).
 #pragma once
 
 #include <cstddef>

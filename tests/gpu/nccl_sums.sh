@@ -16,6 +16,7 @@ gpus=$(nvidia-smi --query-gpu=index --format=csv,noheader 2> /dev/null | grep -c
 
 mkdir -p "$work/bin" "$work/lib/ddlrun"
 cp "$sums" "$work/bin/gpu_sums"
+cp "$DDLRUN_BUILD_DIR"/lib/ddlrun/libddl_mpi_*.so "$work/lib/ddlrun"
 cp "$DDLRUN_BUILD_DIR/lib/ddlrun/libddl_cuda.so" "$work/lib/ddlrun"
 sums=$work/bin/gpu_sums
 right() {

@@ -27,6 +27,7 @@ fi
 # A copy of the program finds its plug-in beside it: none, damaged, of another build.
 mkdir -p "$work/bin" "$work/lib/ddlrun" "$work/sums"
 cp "$train" "$work/bin/ddl-train"
+cp "$(dirname "$train")"/../lib/ddlrun/libddl_mpi_*.so "$work/lib/ddlrun"
 copy=$work/bin/ddl-train
 plugin=$work/lib/ddlrun/ddl_train_cuda.so
 expect_refusal 3 'built without its CUDA plug-in' "$copy" --data "$subset" --device cuda

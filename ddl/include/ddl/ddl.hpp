@@ -36,6 +36,7 @@
 
 #include "ddl/data_type.hpp"
 #include "ddl/error.hpp"
+#include "ddl/rank_messages.hpp"
 #include "ddl/stall.hpp"
 #include "ddl/work_queue.hpp"
 
@@ -167,10 +168,11 @@ class Buffer {
 class Context {
  public:
   // Blocks until all ranks have started. Connects over TCP where DDL_MASTER or Options::tcp is set; else
-  // initializes MPI unless the program has (then with MPI_THREAD_SERIALIZED or more). A process without a
-  // launcher is one rank and uses no MPI. DDL_OPTIONS overrides `options`. Throws usage (invalid options,
-  // dims that do not fit the hosts, MPI finalized before), mismatch (options differ between ranks), lost (a
-  // rank did not start in time), unsupported (no shared memory; mode n without a GPU or NCCL).
+  // loads MPI, that of the program or of the launcher, and initializes it unless the program has (then with
+  // MPI_THREAD_SERIALIZED or more). A process without a launcher is one rank and loads no MPI. DDL_OPTIONS
+  // overrides `options`. Throws usage (invalid options, dims that do not fit the hosts, MPI finalized
+  // before), mismatch (options differ between ranks), lost (a rank did not start in time), unsupported (no
+  // shared memory; no MPI library of the launcher; mode n without a GPU or NCCL).
   Context(int& argc, char**& argv, Options options = {});
   // Blocks until started calls are complete. Finalizes MPI if this Context initialized it; MPI starts only
   // once in a process (MPI 4.0, section 11.2), so a program that makes several Contexts initializes MPI
@@ -248,6 +250,13 @@ class Context {
   // Context but start*(), as all ranks do in the same order. What it throws Handle::wait() throws; the
   // Context stays usable if no call of its own failed.
   Handle start(std::function<void()> calls);
+
+  // Messages between any two ranks. Null where they are connected without MPI, and for a single rank.
+  std::unique_ptr<RankMessages> open_messages();
+
+  // Ends all ranks with this exit status where MPI started them, for a rank that cannot go on; elsewhere it
+  // returns. Local; throws nothing.
+  void abort(int status) noexcept;
 
   // Compares the names, types, counts and order of the tensors on all ranks. Throws mismatch on all ranks and
   // names the first rank and tensor that differ. Call it once, before training.

@@ -10,4 +10,7 @@ namespace ddl {
 // Nothing where no launcher started this process.
 std::optional<int> launched_rank();
 
+// How many ranks mpirun started: of Open MPI's and hydra's variables. Nothing where neither has said it.
+std::optional<int> launched_size();
+
 }  // namespace ddl

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/transport/mpi/mpi_transport.hpp"
 
-#include "ddl/launcher.hpp"
 #include "ddl/error.hpp"
+#include "ddl/launcher.hpp"
 #include "ddl/transport/mpi/mpi_gather.hpp"
+#include "ddl/transport/mpi/mpi_message_wire.hpp"
 #include "ddl/transport/mpi/mpi_node_comm.hpp"
 #include "ddl/transport/mpi/mpi_oob_channel.hpp"
 #include "ddl/transport/mpi/mpi_peer_comm.hpp"
@@ -90,6 +91,8 @@ class MpiTransport : public Transport {
 
   std::unique_ptr<OobChannel> make_oob_channel() override { return make_mpi_oob_channel(all_); }
 
+  std::unique_ptr<MessageWire> make_message_wire() override { return make_mpi_message_wire(all_); }
+
   bool native_all_reduce(const std::byte* in, std::byte* out, std::size_t count, DataType type,
                          Operation operation) override {
     if (type == DataType::float16 || type == DataType::bfloat16) return false;
@@ -107,6 +110,9 @@ class MpiTransport : public Transport {
   }
 
   void abandon() noexcept override { abandoned_ = true; }
+  void abort(int status) noexcept override {
+    if (size_ > 1) MPI_Abort(MPI_COMM_WORLD, status);
+  }
 
  private:
   bool started_here_;
@@ -116,6 +122,24 @@ class MpiTransport : public Transport {
   int rank_ = 0;
   int size_ = 1;
 };
+
+// MPI of another kind than the launcher's starts each process as rank 0 of 1.
+void require_launched_size() {
+  const std::optional<int> expected = launched_size();
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (!expected || *expected == size) return;
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  MPI_Get_library_version(version, &length);
+  const std::string text = version;
+  MPI_Finalize();
+  throw Error(Fault::unsupported,
+              fmt::format("the launcher started {} ranks, and MPI finds {}: it is not the launcher's MPI",
+                          *expected, size),
+              text.substr(0, text.find_first_of("\n,")),
+              "the mpirun of this MPI; or load the MPI of the launcher (module load, LD_LIBRARY_PATH)");
+}
 
 }  // namespace
 
@@ -134,6 +158,7 @@ std::unique_ptr<Transport> make_mpi_transport(int& argc, char**& argv) {
     MPI_Query_thread(&level);
   } else {
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
+    require_launched_size();
   }
   if (level < MPI_THREAD_SERIALIZED) {
     throw Error(

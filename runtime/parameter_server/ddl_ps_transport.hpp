@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// PsTransport over MPI point-to-point messages, on a separate communicator.
+// PsTransport over libddl's messages between two ranks.
 #pragma once
 
 #include "ddl/stall.hpp"
+#include "runtime/comm/communicator.hpp"
 #include "runtime/parameter_server/ps_transport.hpp"
 
 #include <memory>
@@ -19,7 +20,9 @@ struct PsTimeouts {
   ddl::StallWatch stall;
 };
 
-// Collective. MPI must be initialized and outlive it. `largest`: largest number of floats in a message.
-std::unique_ptr<PsTransport> make_mpi_ps_transport(std::size_t largest, PsTimeouts timeouts);
+// Collective over `ranks`, which outlive it. `largest`: largest number of floats in a message. Throws Error
+// where the ranks have no messages.
+std::unique_ptr<PsTransport> make_ddl_ps_transport(Communicator& ranks, std::size_t largest,
+                                                   PsTimeouts timeouts);
 
 }  // namespace ddlrun::runtime

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/comm/mpi_session.hpp"
+#include "runtime/comm/session.hpp"
 
 #include "base/text/text.hpp"
 #include "ddl/ddl.hpp"
 #include "runtime/comm/ddl_communicator.hpp"
 
 #include <fmt/format.h>
-#include <mpi.h>
 
 #include <chrono>
 #include <cstdio>
@@ -36,14 +35,11 @@ ddl::Options ddl_options(const std::string& wire) {
 }
 
 // Prints and ends all ranks; does not return where MPI started them.
-int abort_job(std::string_view program, const Communicator& ranks, ErrorKind kind, Message message) {
+int abort_job(std::string_view program, Communicator& ranks, ErrorKind kind, Message message) {
   if (ranks.size() > 1) message.what = fmt::format("[{}] {}", rank_name(ranks), message.what);
   fmt::print(stderr, "{}", render_error(program, message));
   std::fflush(nullptr);
-  // Ranks that met without MPI see this one go.
-  int by_mpi = 0;
-  MPI_Initialized(&by_mpi);
-  if (ranks.size() > 1 && by_mpi != 0) MPI_Abort(MPI_COMM_WORLD, exit_code(kind));
+  ranks.abort(exit_code(kind));  // it returns where ranks met without MPI: they see this one go
   return exit_code(kind);
 }
 
@@ -78,9 +74,9 @@ std::optional<double> requested_timeout() {
   return options.timeout_seconds > 0.0 ? std::optional(options.timeout_seconds) : std::nullopt;
 }
 
-int run_mpi_session(std::string_view program, const std::optional<Error>& options_error,
-                    const std::function<void(Communicator&)>& work, const std::string& wire,
-                    ddl::StallWatch stall) {
+int run_session(std::string_view program, const std::optional<Error>& options_error,
+                const std::function<void(Communicator&)>& work, const std::string& wire,
+                ddl::StallWatch stall) {
   if (options_error && !launched_rank()) {
     fmt::print(stderr, "{}", render_error(program, options_error->message()));
     return exit_code(options_error->kind());

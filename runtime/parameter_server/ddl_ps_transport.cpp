@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "runtime/parameter_server/mpi_ps_transport.hpp"
+#include "runtime/parameter_server/ddl_ps_transport.hpp"
 
 #include "base/text/error.hpp"
-#include "ddl/mpi_liveness.hpp"
+#include "ddl/rank_messages.hpp"
 #include "runtime/comm/ddl_communicator.hpp"
 
 #include <fmt/format.h>
-#include <mpi.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <exception>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -21,18 +18,15 @@
 namespace ddlrun::runtime {
 namespace {
 
-constexpr int message_tag = 1;
 constexpr double spin_seconds = 0.002;
 constexpr auto between_checks = std::chrono::milliseconds(10);
 constexpr double answer_after_seconds = 0.05;  // then others may want to know for whom this rank waits
 constexpr double usual_steps = 10.0;           // a worker may be at work as long as so many of its steps took
 constexpr std::size_t max_requested = 64;      // ranks: the search ends at the first that does not reply
 using TransportClock = std::chrono::steady_clock;
+using Ticket = ddl::RankMessages::Ticket;
 using Bytes = std::vector<std::byte>;
-// PsTransport are counted in floats: bytes would outgrow an int.
-static_assert(sizeof(PushPullHeader) % sizeof(float) == 0);
-
-int floats_in(std::size_t bytes) { return static_cast<int>(bytes / sizeof(float)); }
+static_assert(sizeof(PushPullHeader) % sizeof(float) == 0);  // as RankMessages::send demands
 
 void pack(Bytes& bytes, const PushPullHeader& header, std::span<const float> body) {
   bytes.resize(sizeof header + body.size_bytes());
@@ -51,35 +45,23 @@ double seconds_since(TransportClock::time_point start) {
   return std::chrono::duration<double>(TransportClock::now() - start).count();
 }
 
-class MpiPsTransport : public PsTransport {
+class DdlPsTransport : public PsTransport {
  public:
-  MpiPsTransport(std::size_t largest, PsTimeouts timeouts)
-      : timeouts_(std::move(timeouts)), inbox_(sizeof(PushPullHeader) + largest * sizeof(float)) {
-    MPI_Comm_dup(MPI_COMM_WORLD, &group_);
-    MPI_Comm_rank(group_, &rank_);
-    liveness_.emplace(group_);
-  }
-  // After an error the other side may never receive: leaves messages in flight to MPI.
-  ~MpiPsTransport() override {
-    if (std::uncaught_exceptions() > exceptions_) return;
-    for (auto& [to, outgoing] : outgoing_) MPI_Wait(&outgoing.request, MPI_STATUS_IGNORE);
-    liveness_.reset();
-    MPI_Comm_free(&group_);
-  }
-  MpiPsTransport(const MpiPsTransport&) = delete;
-  MpiPsTransport& operator=(const MpiPsTransport&) = delete;
+  DdlPsTransport(std::unique_ptr<ddl::RankMessages> messages, std::size_t largest, PsTimeouts timeouts)
+      : timeouts_(std::move(timeouts)),
+        inbox_(sizeof(PushPullHeader) + largest * sizeof(float)),
+        messages_(std::move(messages)) {}
 
-  int rank() const override { return rank_; }
+  int rank() const override { return messages_->rank(); }
 
   std::vector<PushPullHeader> exchange(std::span<const int> servers, const PushPullHeader& header,
                                        std::span<const std::span<const float>> gradients,
                                        std::span<const std::span<float>> weights) override {
-    std::vector<MPI_Request> arriving(servers.size());
+    std::vector<Ticket> arriving(servers.size());
     arrivals_.resize(servers.size());
     for (std::size_t i = 0; i < servers.size(); ++i) {
       arrivals_[i].resize(sizeof header + weights[i].size_bytes());
-      MPI_Irecv(arrivals_[i].data(), floats_in(arrivals_[i].size()), MPI_FLOAT, servers[i], message_tag,
-                group_, &arriving[i]);
+      arriving[i] = messages_->receive(servers[i], arrivals_[i]);
     }
     for (std::size_t i = 0; i < servers.size(); ++i) send(servers[i], header, gradients[i]);
     std::vector<PushPullHeader> notes;
@@ -91,12 +73,10 @@ class MpiPsTransport : public PsTransport {
   }
 
   Received receive(std::span<float> gradients, std::span<const std::size_t> awaited) override {
-    MPI_Request arriving{};
-    MPI_Irecv(inbox_.data(), floats_in(sizeof(PushPullHeader) + gradients.size_bytes()), MPI_FLOAT,
-              MPI_ANY_SOURCE, message_tag, group_, &arriving);
-    const MPI_Status status =
+    const Ticket arriving =
+        messages_->receive({}, std::span(inbox_).first(sizeof(PushPullHeader) + gradients.size_bytes()));
+    const int from =
         wait_for(arriving, {"gradients for the parameter servers", {awaited.begin(), awaited.end()}, false});
-    const int from = status.MPI_SOURCE;
     if (const auto answered = answered_.find(from); answered != answered_.end())
       longest_[from] = std::max(longest_[from], seconds_since(answered->second));
     return {from, unpack(inbox_, gradients)};
@@ -110,7 +90,7 @@ class MpiPsTransport : public PsTransport {
  private:
   struct Outgoing {
     Bytes bytes;
-    MPI_Request request = MPI_REQUEST_NULL;
+    std::optional<Ticket> under_way;
   };
   struct Wait {
     const char* what;
@@ -121,25 +101,23 @@ class MpiPsTransport : public PsTransport {
   // At most one message is in flight to each rank: the previous one was answered, so it was received.
   void send(int to, const PushPullHeader& header, std::span<const float> body) {
     Outgoing& outgoing = outgoing_[to];
-    wait_for(outgoing.request, {"send of the previous message", {to}, false});
+    if (outgoing.under_way) wait_for(*outgoing.under_way, {"send of the previous message", {to}, false});
     pack(outgoing.bytes, header, body);
-    MPI_Isend(outgoing.bytes.data(), floats_in(outgoing.bytes.size()), MPI_FLOAT, to, message_tag, group_,
-              &outgoing.request);
+    outgoing.under_way = messages_->send(to, outgoing.bytes);
   }
 
-  MPI_Status wait_for(MPI_Request& request, Wait wait) {
+  // Returns the other rank of the message.
+  int wait_for(Ticket ticket, Wait wait) {
     const auto start = TransportClock::now();
     ddl::StallTimer stall(timeouts_.stall);
-    MPI_Status status{};
-    int done = 0;
     double judge_at = deadline_of(wait);
     auto next_check = start;
     for (int turn = 1;; ++turn) {
-      MPI_Test(&request, &done, &status);
+      const std::optional<int> other = messages_->test(ticket);
       const double waited = seconds_since(start);
-      if (done != 0) {
+      if (other) {
         stall.over(waited);
-        return status;
+        return *other;
       }
       if (turn < 1000 && waited < spin_seconds) continue;          // a turn is long where the cores are full
       std::this_thread::sleep_for(std::chrono::microseconds(20));  // the workers' cores are not ours
@@ -153,8 +131,8 @@ class MpiPsTransport : public PsTransport {
         judge_at = waited + deadline_of(wait);
       }
       if (blame) {
-        MPI_Test(&request, &done, &status);  // a last message may have come before the end was seen
-        if (done != 0) return status;
+        // A last message may have come before the end was seen.
+        if (const auto last = messages_->test(ticket)) return *last;
         fail(*blame);
       }
       if (waited > answer_after_seconds) answer_others(wait);
@@ -179,7 +157,7 @@ class MpiPsTransport : public PsTransport {
   std::optional<Error> judge(Wait& wait, double waited) {
     if (all_local(wait) && waited <= timeouts_.max_seconds) return std::nullopt;
     const auto silence = find_silent(wait);
-    const bool lost = silence && !liveness_->is_local(silence->rank);
+    const bool lost = silence && !messages_->is_local(silence->rank);
     // A server that replies waits for another rank itself and reports that first.
     const double most = timeouts_.max_seconds * (wait.is_for_server && !silence ? 2.0 : 1.0);
     if (!lost && waited <= most) return std::nullopt;
@@ -188,22 +166,22 @@ class MpiPsTransport : public PsTransport {
 
   bool all_local(const Wait& wait) const {
     return std::all_of(wait.ranks.begin(), wait.ranks.end(),
-                       [this](int rank) { return liveness_->is_local(rank); });
+                       [this](int rank) { return messages_->is_local(rank); });
   }
 
   void answer_others(const Wait& wait) {
     try {
-      liveness_->poll(wait.ranks);
+      messages_->poll(wait.ranks);
     } catch (const ddl::Error& error) {
       throw Error(convert_error(error));
     }
   }
 
   // The first rank that does not reply: an awaited one, or one that an awaited one waits for.
-  std::optional<ddl::MpiLiveness::Unresponsive> find_silent(Wait& wait) {
+  std::optional<ddl::RankMessages::Unresponsive> find_silent(Wait& wait) {
     try {
       for (std::size_t i = 0; i < std::min(max_requested, wait.ranks.size()); ++i) {
-        ddl::MpiLiveness::Unresponsive silence = liveness_->find_unresponsive(wait.ranks[i]);
+        ddl::RankMessages::Unresponsive silence = messages_->find_unresponsive(wait.ranks[i]);
         if (silence.deadlock) continue;
         std::swap(wait.ranks.front(), wait.ranks[i]);
         return silence;
@@ -216,7 +194,7 @@ class MpiPsTransport : public PsTransport {
 
   int find_gone(const Wait& wait) const {
     for (const int rank : wait.ranks) {
-      if (liveness_->has_exited(rank)) return rank;
+      if (messages_->has_exited(rank)) return rank;
     }
     return -1;
   }
@@ -228,14 +206,14 @@ class MpiPsTransport : public PsTransport {
     stall.call = wait.what;
     if (all_local(wait)) {
       for (const int rank : wait.ranks) {
-        const std::string state = liveness_->state_of(rank);
+        const std::string state = messages_->state_of(rank);
         if (wait.is_for_server && (state.ends_with(" sleeps") || state.ends_with(" runs"))) continue;
         if (stall.missing.empty()) stall.seen = state;
-        stall.missing.push_back(liveness_->name_of(rank));
+        stall.missing.push_back(messages_->name_of(rank));
       }
     } else if (const auto silence = find_silent(wait)) {
       stall.missing.push_back(silence->name);
-      stall.seen = liveness_->is_local(silence->rank) ? liveness_->state_of(silence->rank) : silence->chain;
+      stall.seen = messages_->is_local(silence->rank) ? messages_->state_of(silence->rank) : silence->chain;
     }
     return stall;
   }
@@ -243,52 +221,49 @@ class MpiPsTransport : public PsTransport {
   // The others hear it from here, so that they do not blame this rank.
   [[noreturn]] void fail(const Error& error) {
     const Message& message = error.message();
-    liveness_->report_failure(ddl::Error(ddl::Fault::lost, message.what, message.where, message.hint));
+    messages_->report_failure(ddl::Error(ddl::Fault::lost, message.what, message.where, message.hint));
     throw Error(error);
   }
   static Error refuse_servers(std::string what, std::string hint) {
     return {ErrorKind::request, {std::move(what), "parameter servers", std::move(hint)}};
   }
   Error refuse_gone(int lost, const Wait& wait) const {
-    return refuse_servers(fmt::format("{} exited while {} waits for the {}", liveness_->name_of(lost),
-                                      liveness_->own_name(), wait.what),
+    return refuse_servers(fmt::format("{} exited while {} waits for the {}", messages_->name_of(lost),
+                                      messages_->own_name(), wait.what),
                           "see that rank's messages above; dmesg, if the kernel killed it");
   }
-  Error refuse_silent(const ddl::MpiLiveness::Unresponsive& silence, const Wait& wait, double waited) const {
+  Error refuse_silent(const ddl::RankMessages::Unresponsive& silence, const Wait& wait, double waited) const {
     return refuse_servers(fmt::format("{} does not respond: {} has waited {:.0f} s for the {}: {}",
-                                      silence.name, liveness_->own_name(), waited, wait.what, silence.chain),
+                                      silence.name, messages_->own_name(), waited, wait.what, silence.chain),
                           "check that host and its network; DDL_OPTIONS=\"-timeout 600\" waits longer");
   }
   Error refuse_silence(const Wait& wait) const {
     std::string names;
-    for (const int rank : wait.ranks) names += (names.empty() ? "" : ", ") + liveness_->name_of(rank);
-    return refuse_servers(fmt::format("{} has waited {:.0f} s for the {} from {}", liveness_->own_name(),
+    for (const int rank : wait.ranks) names += (names.empty() ? "" : ", ") + messages_->name_of(rank);
+    return refuse_servers(fmt::format("{} has waited {:.0f} s for the {} from {}", messages_->own_name(),
                                       timeouts_.max_seconds, wait.what, names),
                           "see those ranks' messages above; ddlrun diagnose LOG");
   }
 
   PsTimeouts timeouts_;
-  int exceptions_ = std::uncaught_exceptions();
-  MPI_Comm group_ = MPI_COMM_NULL;
-  int rank_ = 0;
   Bytes inbox_;
   std::vector<Bytes> arrivals_;
   std::map<int, Outgoing> outgoing_;
   std::map<int, TransportClock::time_point> answered_;  // when a worker began its step
   std::map<int, double> longest_;                       // of a worker's steps, in seconds
-  std::optional<ddl::MpiLiveness> liveness_;
+  std::unique_ptr<ddl::RankMessages> messages_;         // last: ends first, for it uses what is above
 };
 
 }  // namespace
 
-std::unique_ptr<PsTransport> make_mpi_ps_transport(std::size_t largest, PsTimeouts timeouts) {
-  int started = 0;
-  MPI_Initialized(&started);
-  if (started == 0)
+std::unique_ptr<PsTransport> make_ddl_ps_transport(Communicator& ranks, std::size_t largest,
+                                                   PsTimeouts timeouts) {
+  std::unique_ptr<ddl::RankMessages> messages = ranks.open_messages();
+  if (messages == nullptr)
     throw Error(ErrorKind::request,
                 {"parameter servers need MPI, but these ranks were started without it", "DDL_MASTER",
                  "unset DDL_MASTER, and start with ddlrun launch or mpirun"});
-  return std::make_unique<MpiPsTransport>(largest, std::move(timeouts));
+  return std::make_unique<DdlPsTransport>(std::move(messages), largest, std::move(timeouts));
 }
 
 }  // namespace ddlrun::runtime
