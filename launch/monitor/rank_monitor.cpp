@@ -116,19 +116,28 @@ std::vector<MonitorEvent> RankMonitor::tick(Time now) {
   return news;
 }
 
+// Where all are idle, most wait for the one that waits elsewhere.
 MonitorEvent RankMonitor::idle_news(std::uint32_t rank) const {
   std::size_t alive = 0, quiet = 0;
+  std::map<std::string, std::vector<std::uint32_t>> by_place;
   for (const auto& [number, other] : ranks_) {
     if (other.ended) continue;
     ++alive;
-    if (other.stall) ++quiet;
+    if (!other.stall) continue;
+    ++quiet;
+    by_place[other.stall->waits_in].push_back(number);
+  }
+  if (quiet == alive && alive > 2 && by_place.size() == 2) {
+    const auto& [first, second] = std::pair(by_place.begin()->second, by_place.rbegin()->second);
+    if (first.size() == 1) rank = first.front();
+    if (second.size() == 1) rank = second.front();
   }
   const Rank& one = ranks_.at(rank);
   const std::string others = alive == 1 ? std::string("the only one left")
                              : quiet == alive
                                  ? fmt::format("nor have the other {}", alive - 1)
                                  : fmt::format("while {} of {} ranks go on", alive - quiet, alive);
-  return {"note", describe_idle(rank, one.host, *one.stall, others, here(one.host)), false};
+  return {"note", describe_idle(rank, one.host, *one.stall, others, here(one.host)), quiet == alive};
 }
 
 void RankMonitor::tell_stalls(Time now, std::vector<MonitorEvent>& news) {

@@ -42,10 +42,11 @@ Message describe_stuck(std::uint32_t rank, const std::string& host, const Stall&
 Message describe_idle(std::uint32_t rank, const std::string& host, const Stall& stall,
                       const std::string& others, bool here) {
   return {
-      fmt::format("rank {} on {} has used no CPU time and moved no bytes for {} s, {}: {} sleeps{}", rank,
-                  host, stall.seconds, others, process(stall), in_kernel(stall)),
+      fmt::format("rank {} on {} has used almost no CPU time and moved no bytes for {} s, {}: {} sleeps{}",
+                  rank, host, stall.seconds, others, process(stall), in_kernel(stall)),
       host,
-      fmt::format("{}gdb -p {}   # if it should be working", here ? "" : "ssh -t " + host + " ", stall.pid)};
+      fmt::format("{}{} {}   # if it should be working", here ? "" : "ssh -t " + host + " ",
+                  stall.name.starts_with("python") ? "py-spy dump --pid" : "gdb -p", stall.pid)};
 }
 
 }  // namespace ddlrun::launch

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Does a rank get on? Judged from samples of its processes: any CPU time or any byte is progress. Pure.
+// Does a rank make progress? Judged from samples of its processes: any byte, and more CPU time than the
+// background threads of libraries use. A rank that spins in a library is at work for this detector. Pure.
 #pragma once
 
 #include "base/process/tree_snapshot.hpp"

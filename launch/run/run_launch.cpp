@@ -92,6 +92,9 @@ std::optional<int> status_of_first(const ObservedRun& observed, LauncherKind lau
 
 // After a stop signal mpirun exits with 1 or another number; people expect 128 + that signal, or
 // what all ranks said: 75 of those that saved and can go on.
+// A launcher ends its ranks by TERM, then KILL, whatever signal it got.
+bool is_ended_by_launcher(int status) { return status == 128 + SIGTERM || status == 128 + SIGKILL; }
+
 int status_after_signal(const ObservedRun& observed, LauncherKind launcher) {
   const ProcessResult& result = observed.result;
   const auto& monitored = observed.monitored;
@@ -99,13 +102,14 @@ int status_after_signal(const ObservedRun& observed, LauncherKind launcher) {
   const bool hydra = is_hydra(launcher);  // mixes its ranks' statuses, and may say 0 of any
   if (result.exit_status == 0 && (!hydra || (monitored && all_ended_well(*monitored, ranks)))) return 0;
   const auto common = monitored ? find_common_end(*monitored, ranks) : std::nullopt;
-  if (common) return *common;
+  if (common && !is_ended_by_launcher(*common)) return *common;
   // mpirun may crash on a signal while a rank fails: then the rank's status counts. A kill belongs to the
   // ending.
   const bool crashed = result.signal != 0;
   if (crashed && monitored && monitored->first_failure && monitored->first_failure->signal != SIGKILL)
     return monitored->first_failure->exit_status;
-  return result.exit_status == 1 || crashed || hydra ? 128 + result.forwarded_signal : result.exit_status;
+  const bool by_signal = result.exit_status == 1 || is_ended_by_launcher(result.exit_status);
+  return by_signal || crashed || hydra ? 128 + result.forwarded_signal : result.exit_status;
 }
 
 int status_of_run(const ObservedRun& observed, LauncherKind launcher) {

@@ -176,10 +176,10 @@ trap 'echo TERM >> term.$DDLRUN_RANK; exit 75' TERM
 touch ready.$DDLRUN_RANK  # after this line a signal must hit nothing but a sleep
 while [ $((turns += 1)) -le 200 ]; do sleep 0.1; done
 PROGRAM
-start_counter() {
+start_counter() { # [group [PROGRAM]]
   rm -f ready.* usr1.* term.*
   [ "${1-}" != group ] || set -m
-  "$DDLRUN" launch --launcher ssh "${two[@]}" -- bash counter.sh > count.out 2> count.err < /dev/null &
+  "$DDLRUN" launch --launcher ssh "${two[@]}" -- bash "${2-counter.sh}" > count.out 2> count.err < /dev/null &
   job=$!
   set +m
   for _ in $(seq 1 200); do [ -e ready.0 ] && [ -e ready.1 ] && return; sleep 0.05; done
@@ -200,6 +200,12 @@ kill -TERM -- -$job
 wait $job
 same "TERM to the whole group: the ranks still have their time" 75 $?
 for rank in 0 1; do same "rank $rank of the group: TERM once" TERM "$(cat term.$rank)"; done
+# The launcher ends ranks by TERM, whatever signal it got: a shell wants to know its own.
+echo 'touch ready.$DDLRUN_RANK; exec sleep 20' > sleeper.sh
+start_counter group sleeper.sh
+kill -INT -- -$job
+wait $job
+same "ctrl-C: status" 130 $?
 # first_below PID WORDS: of it and what it started, who begins so: others have a ddlrun as well.
 first_below() {
   local child

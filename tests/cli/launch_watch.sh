@@ -191,7 +191,7 @@ has "stall" "$(directory_of stall)/run.json" "\"state\": \"T\""
 # A rank that waits is noted, not called stalled; no one is with 0.
 launch idle 1 --stall-timeout 1 -- sleep 5
 same "idle: status" 0 "$status"
-has "idle" idle.err "ddlrun: note: rank 0 on $(hostname) has used no CPU time"
+has "idle" idle.err "ddlrun: note: rank 0 on $(hostname) has used almost no CPU time"
 has_not "idle" idle.err "warning"
 launch never 1 --stall-timeout 0 -- sleep 3
 has_not "--stall-timeout 0" never.err "note"

@@ -136,7 +136,7 @@ TEST_CASE("an idle rank is only noted, with what the others do") {
   run.pass(10, "12");
   REQUIRE(run.reported.size() == 1);
   CHECK(run.reported[0] ==
-        "13 note rank 3 on h2 has used no CPU time and moved no bytes for 50 s, while 3 of 4 ranks "
+        "13 note rank 3 on h2 has used almost no CPU time and moved no bytes for 50 s, while 3 of 4 ranks "
         "go on: process 813 (train) sleeps in futex_wait");
   run.say(3, RankStatus::stalled, stopped);  // and then somebody stops it
   run.pass(5, "12");
@@ -153,6 +153,21 @@ TEST_CASE("all idle: reported once, not for each rank") {
   run.pass(60, "12");
   REQUIRE(run.reported.size() == 1);
   CHECK(run.received("nor have the other 3"));
+}
+
+TEST_CASE("all idle: the one that waits elsewhere is named, and --on-stall end may end the job") {
+  Run run;
+  run.pass(10, "12");
+  for (std::uint32_t rank : {0u, 1u, 2u, 3u}) {
+    launch::Stall stall = asleep;
+    if (rank == 2) stall.waits_in = "hrtimer_nanosleep";
+    run.say(rank, RankStatus::stalled, stall);
+  }
+  run.pass(10, "12");
+  REQUIRE(run.reported.size() == 1);
+  CHECK(run.received("rank 2 on h2"));
+  CHECK(run.received("nor have the other 3"));
+  CHECK(run.received("hrtimer_nanosleep"));
 }
 
 TEST_CASE("a silent host is named within 30 s, with its ranks, and when it reports again") {

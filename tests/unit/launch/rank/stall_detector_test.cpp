@@ -23,7 +23,8 @@ struct Stretch {
   bool works;        // CPU time goes up
   char state = 'S';  // while it does not
   bool writes = false;
-  int gap = 0;  // seconds in which no one looked, before it
+  int gap = 0;            // seconds in which no one looked, before it
+  double background = 0;  // cores that threads of its libraries use
 };
 
 struct Reported {
@@ -45,7 +46,8 @@ std::vector<Reported> judge(int after, const std::vector<Stretch>& stretches) {
     now += seconds(stretch.gap);
     for (const Time end = now + seconds(stretch.seconds); now < end; now += every) {
       sample.state = stretch.works ? 'S' : stretch.state;
-      if (stretch.works) sample.cpu_ns += 1;
+      const double cores = stretch.works ? 0.02 : stretch.background;
+      sample.cpu_ns += static_cast<std::uint64_t>(cores * 1e6 * static_cast<double>(every.count()));
       if (stretch.writes) sample.io_bytes += 1;
       const StallEvent judgement = judge.take(now, sample);
       if (judgement.kind == StallEvent::nothing) continue;
@@ -84,6 +86,9 @@ TEST_CASE("a stall is reported in time, once, and its end too") {
        {{9, true}, {90, false, 'S'}, {90, false, 'T'}},
        {StallEvent::stalled, StallEvent::stalled}},
       {"never did anything", {{100, false, 'S'}}, {StallEvent::stalled}},
+      {"asleep, while Gloo's thread wakes up",
+       {{100, true}, {100, false, 'S', false, 0, 0.002}},
+       {StallEvent::stalled}},
       {"the machine was suspended", {{100, true}, {20, false, 'S', false, 3600}, {9, true}}, {}},
   };
   for (const Row& row : rows) {
