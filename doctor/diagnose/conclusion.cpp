@@ -43,15 +43,16 @@ LastEpisodes last_episodes(const LogFacts& log) {
 
 // What general rules find where no signature gives a cause.
 void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed) {
-  if (!certainly_failed && run_completes(log)) return;
+  if (!certainly_failed && (run_completes(log) || run_survives(log))) return;
   const int min_score = log.tracebacks.is_cut_off() ? min_doubtful_score
-                        : certainly_failed     ? min_likely_score
-                        : ends_in_trouble(log) ? min_end_score
-                                               : min_failure_score;
+                        : certainly_failed          ? min_likely_score
+                        : ends_in_trouble(log)      ? min_end_score
+                                                    : min_failure_score;
   auto& findings = diagnosis.also_seen;
   if (!findings.empty() && findings.front().kind <= SignatureClass::fact) return;
   const SalientLine* line = most_telling(log.salient.kept(), min_score);
   if (line == nullptr) return;
+  if (!certainly_failed && is_of_setup(line->line.text) && !ends_in_trouble(log)) return;
   const std::string headline = error_headline(*line);
   const Signature* error = error_class(log.signatures, headline);
   if (error == nullptr) return;
@@ -175,9 +176,29 @@ void demote_survived(std::vector<Finding>& findings, const LogFacts& log) {
   for (Finding& finding : findings) finding.kind = SignatureClass::benign;
 }
 
+// What another process notices, at the level of a warning: processes also leave after a run that ended well.
+bool is_mere_warning(const Finding& finding) {
+  return finding.kind == SignatureClass::secondary && !finding.evidence.empty() &&
+         has_warning_letter(finding.evidence.front().text);
+}
+
+// A log without an error whose last line waits: the run hangs there, or was stopped.
+void add_wait(Diagnosis& diagnosis, const LogFacts& log) {
+  auto& findings = diagnosis.also_seen;
+  const bool is_known = !findings.empty() && findings.front().kind < SignatureClass::benign;
+  const Signature* wait = find_signature(log.signatures, wait_id);
+  if (is_known || wait == nullptr || !ends_waiting(log)) return;
+  const LogLine& last = log.last_lines.back();
+  Finding finding = finding_for(*wait, {}, last.text, log, diagnosis);
+  finding.title += ": " + last.text;
+  finding.evidence.push_back(last);
+  insert_before(findings, SignatureClass::ending, std::move(finding));
+}
+
 // Without a known failure: a line is bad enough, or bad and the last.
 bool shows_failure(const Diagnosis& diagnosis, const LogFacts& log) {
   if (diagnosis.end.status) return diagnosis.shows_error;
+  if (run_survives(log)) return false;
   return (diagnosis.shows_error && !run_continues(log)) || ends_in_trouble(log);
 }
 
@@ -225,11 +246,13 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
 
   auto& findings = diagnosis.also_seen;
   if (!end.status) demote_survived(findings, log);
-  const bool certainly_failed =
-      diagnosis.end.status.value_or(0) != 0 || log.tracebacks.is_cut_off() || log.matches.first_failed_rank(log.sources).has_value() ||
-      std::any_of(findings.begin(), findings.end(),
-                  [](const Finding& f) { return f.kind <= SignatureClass::secondary; });
+  const bool certainly_failed = diagnosis.end.status.value_or(0) != 0 || log.tracebacks.is_cut_off() ||
+                                log.matches.first_failed_rank(log.sources).has_value() ||
+                                std::any_of(findings.begin(), findings.end(), [](const Finding& f) {
+                                  return f.kind <= SignatureClass::secondary && !is_mere_warning(f);
+                                });
   if (!ended_well(end)) add_likely(diagnosis, log, certainly_failed);
+  if (!end.status) add_wait(diagnosis, log);
   // After exit status 0 the findings are notes.
   const bool has_cause =
       !ended_well(end) && !findings.empty() && findings.front().kind <= SignatureClass::ending;

@@ -224,7 +224,6 @@ constexpr ErrorKeyword keywords[] = {
     {"diverge", 55},
     {"cancelled", 57},
     {"CANCELLED", 66},
-    {"aborted", 60},
     {"has died", 70},
     {"unreachable", 62},
     {"not installed", 66},

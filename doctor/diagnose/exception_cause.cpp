@@ -20,8 +20,7 @@ bool has_line_before(const LogFacts& log, const PythonException& exception) {
   const auto& kept = log.salient.kept();
   return std::any_of(kept.begin(), kept.end(), [&](const SalientLine& line) {
     return line.score >= min_before_interrupt && !has(line.line.text, "KeyboardInterrupt") &&
-           line.source == exception.source &&
-           line.line.line < exception.evidence.front().line;
+           line.source == exception.source && line.line.line < exception.evidence.front().line;
   });
 }
 
@@ -96,9 +95,11 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last
                         [&](const PythonException& one) { return one.evidence.front().line <= line.line; });
   };
   const auto is_before_program = [&](const Finding& other) {
-    if (other.evidence.empty() || other.evidence.front().source != source) return false;
+    // A module of Python is missing because the job's modules are.
+    const bool is_import = has_any(exception->type, {"ImportError", "ModuleNotFoundError"});
+    if (is_import || other.evidence.empty() || other.evidence.front().source != source) return false;
     const LogLine& line = other.evidence.front();
-    return line.line < frame.line && (is_of_setup(line.text) || has(line.text, ": symbol lookup error: "));
+    return line.line < frame.line && (is_of_modules(line.text) || has(line.text, ": symbol lookup error: "));
   };
   // Behind the causes that came before it; before those that may be its consequences.
   const auto at = std::find_if(findings.begin(), findings.end(), [&](const Finding& other) {

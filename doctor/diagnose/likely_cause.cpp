@@ -59,7 +59,8 @@ std::string innermost_frame(const SalientLine& line) {
 // "\"text\"" -> "text": R's logs quote their lines.
 std::string_view without_quotes(std::string_view text) {
   text = trim(text);
-  if (const std::size_t end = text.find("] \""); text.starts_with('[') && end < 8) text = trim(text.substr(end + 1));
+  if (const std::size_t end = text.find("] \""); text.starts_with('[') && end < 8)
+    text = trim(text.substr(end + 1));
   if (text.size() < 2 || text.front() != '"' || text.back() != '"') return text;
   return trim(text.substr(1, text.size() - 2));
 }

@@ -213,7 +213,7 @@ void LogAnalysis::take_salient(const ReadLine& line, const std::vector<std::uint
 }
 
 // The line before the current one, with the highest score of an error in words. Before a mere "Exiting." only
-// where it looks like an error.
+// where it looks like an error, as before glog's stack, whose own line begins with F.
 void LogAnalysis::take_line_before(std::string_view text) {
   constexpr int score = 90;
   constexpr std::size_t short_text = 14;
@@ -222,7 +222,8 @@ void LogAnalysis::take_line_before(std::string_view text) {
   const auto lines = last_lines(before_, line_ - 1);
   if (lines.empty() || lines.back().sequence <= lines_ended_) return;  // of another file
   const LogLine& last = lines.back().line;
-  if (!of_stack && word_score(index_->scanner().find_all(last.text)) < min_doubtful_score) return;
+  const bool of_glog = of_stack && last.text.starts_with('F');
+  if (!of_glog && word_score(index_->scanner().find_all(last.text)) < min_doubtful_score) return;
   salient_.take({static_cast<std::uint32_t>(sources_.size() - 1), last.line, lines.back().sequence, last.text,
                  split_prefix(last.text)},
                 score);

@@ -5,6 +5,8 @@
 
 #include "doctor/diagnose/conclusion.hpp"
 
+#include <string_view>
+
 namespace ddlrun::diagnose {
 
 // Ordinary output follows the last line that looks bad: the program runs without what that line reports.
@@ -16,6 +18,13 @@ bool run_completes(const LogFacts& log);
 
 // At the end of a log a line with this score most likely shows the failure.
 constexpr int min_end_score = 55;
+
+// Many lines follow the last line that looks bad, more after a fatal one, whatever they are.
+bool run_survives(const LogFacts& log);
+
+// The class of a log that ends with a wait, and whether its last line is one, by the patterns of that class.
+constexpr std::string_view wait_id = "L23";
+bool ends_waiting(const LogFacts& log);
 
 // Such a line is among the last ones, and no ordinary output follows it.
 bool ends_in_trouble(const LogFacts& log);

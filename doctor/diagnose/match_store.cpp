@@ -63,7 +63,7 @@ bool is_warning(const Match& match) {
 
 // The job script or another program before the ranks complains: what fails later explains more.
 bool is_before_program(const Match& match) {
-  return !match.evidence.empty() && (is_of_setup(match.evidence.front().text) ||
+  return !match.evidence.empty() && (is_of_modules(match.evidence.front().text) ||
                                      has(match.evidence.front().text, ": symbol lookup error: "));
 }
 
@@ -118,7 +118,8 @@ LogSource log_source_named(std::string_view name) {
 void MatchStore::add(Match&& match, std::uint64_t episode) {
   const auto& evidence = match.evidence;
   const std::uint64_t length = evidence.empty() ? 0 : evidence.back().line - evidence.front().line;
-  last_line_ = std::max(last_line_, match.sequence + length);
+  const bool is_benign = !match.is_ending && set_.signatures[match.owner].kind == SignatureClass::benign;
+  if (!is_benign) last_line_ = std::max(last_line_, match.sequence + length);
   if (match.is_ending) return add_ending(match);
   Entry& entry = entries_[match.owner];
   const bool first = entry.count == 0;

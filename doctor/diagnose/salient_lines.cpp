@@ -69,17 +69,9 @@ bool is_fatal_head(std::string_view text) {
   return has(to_upper(text), "FATAL") && has(":!)", text.substr(text.size() - 1));
 }
 
-// "W0815 11:58:07" of glog, "2024-10-07 21:30:01.7: W tensorflow/": the letter of the level.
-bool has_warning_letter(std::string_view text) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  const bool of_glog = text.size() > 6 && (text.front() == 'W' || text.front() == 'I') &&
-                       std::all_of(text.begin() + 1, text.begin() + 5, is_digit) && text[5] == ' ';
-  return of_glog || text.starts_with("W tensorflow/") || has(text, ": W tensorflow/") ||
-         text.starts_with("W external/") || has(text, ": W external/");
-}
-
 bool is_below_error(std::string_view text) {
-  return has_any(text, {"Warning", "warning", "WARN", " INFO", "INFO ", ":INFO:", "DEBUG"}) || has_warning_letter(text);
+  return has_any(text, {"Warning", "warning", "WARN", " INFO", "INFO ", ":INFO:", "DEBUG"}) ||
+         has_warning_letter(text);
 }
 
 // Slurm removes the cgroup of a step that has ended.
@@ -106,7 +98,8 @@ bool is_bare_head(std::string_view text) {
   for (std::string_view word : split_blanks(text)) {
     while (!word.empty() && has(":!*->", word.substr(word.size() - 1))) word.remove_suffix(1);
     const std::string upper = to_upper(word);
-    if (!word.empty() && std::find(std::begin(words), std::end(words), upper) == std::end(words)) return false;
+    if (!word.empty() && std::find(std::begin(words), std::end(words), upper) == std::end(words))
+      return false;
     has_word = has_word || !word.empty();
   }
   return has_word;
@@ -118,12 +111,24 @@ bool is_consequence(std::string_view text) {
                         "total processes killed"});
 }
 
+bool has_warning_letter(std::string_view text) {
+  if (text.starts_with('[')) text.remove_prefix(1);
+  const std::size_t end = text.find_first_not_of("0123456789", 1);  // "W0815 ", of torch "[W815 "
+  const bool of_glog =
+      end != npos && end >= 4 && end <= 5 && text[end] == ' ' && (text.front() == 'W' || text.front() == 'I');
+  return of_glog || text.starts_with("W tensorflow/") || has(text, ": W tensorflow/") ||
+         text.starts_with("W external/") || has(text, ": W external/");
+}
+
+bool is_of_modules(std::string_view text) {
+  return has_any(text, {"Lmod has detected the following error", "cmdModule.c", "ModuleCmd_", "modulecmd",
+                        "Unable to locate a modulefile", "has not been properly configured to use 'conda"});
+}
+
 bool is_of_setup(std::string_view text) {
   const bool of_script = has(text, ": line ") && (text.ends_with(": command not found") ||
                                                   text.ends_with(": No such file or directory"));
-  return of_script ||
-         has_any(text, {"Lmod has detected the following error", "cmdModule.c", "ModuleCmd_", "modulecmd",
-                        "Unable to locate a modulefile", "has not been properly configured to use 'conda"});
+  return of_script || is_of_modules(text);
 }
 
 bool is_boilerplate(std::string_view text) {
@@ -177,7 +182,7 @@ bool is_decoration(std::string_view text) {
 int line_salience(std::string_view text, int word_score) {
   if (is_boilerplate(text)) return boilerplate_score;
   int score = word_score;
-  if (is_figure(text)) return 5;
+  if (is_figure(text) || (trim(text).starts_with("0 ") && !has(text, ":"))) return 5;
   if (const auto exception = exception_text(text)) {
     const bool second = is_consequence_exception(exception->type, exception->message);
     const bool bare = exception->message.empty() && text.find(':') == std::string_view::npos;
@@ -197,7 +202,7 @@ int line_salience(std::string_view text, int word_score) {
   if (text.starts_with("mkdir: ") && text.ends_with("File exists")) score = std::min(score, 45);
   if (is_cleanup(text)) score = std::min(score, 45);
   if (is_consequence(text)) score = std::min(score, 70);
-  if (has_any(text, {"forrtl: error (76)"})) score = std::min(score, 70);  // abort() was called: why?
+  if (has_any(text, {"forrtl: error (76)"})) score = std::min(score, 70);  // an abort, without its reason
   if (has_any(text, {"Signal: ", "*** Process received signal"})) score += 5;
   return std::max(score, 0);
 }

@@ -81,9 +81,13 @@ bool is_bare_head(std::string_view text);
 // What prepares a job: a module, an environment or a command of the job script that is missing. The job often
 // goes on, and its own error explains more.
 bool is_of_setup(std::string_view text);
+bool is_of_modules(std::string_view text);
 
 // A launcher or the batch system reports what it does about a process that ended.
 bool is_consequence(std::string_view text);
+
+// "W0815 11:58:07" of glog, "2024-10-07 21:30:01.7: W tensorflow/": the letter of the level.
+bool has_warning_letter(std::string_view text);
 
 // The score of a line whose best word has `word_score`: warnings and figures of merit count less.
 int line_salience(std::string_view text, int word_score);

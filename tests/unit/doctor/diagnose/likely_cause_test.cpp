@@ -137,4 +137,51 @@ TEST_CASE("the class of an error gives the remedies, with the host of the rank t
   CHECK(diagnosis.cause->remedies[0].find("on n4") != std::string::npos);
 }
 
+TEST_CASE("what prepares a job and what a launcher does explain less than a program's own error") {
+  struct Row {
+    std::string text;
+    std::string headline;
+  };
+  const std::string own = "solver: error: the mesh has no cells\n";
+  const Row rows[] = {
+      {"mkdir: cannot create directory 'out': File exists\n" + own, "solver: error: the mesh has no cells"},
+      {"slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2024-01-02T03:04:05 ***\n" + own,
+       "solver: error: the mesh has no cells"},
+      {"W0815 11:58:07.1 77 loader.cc:6] failed to open cache\n" + own,
+       "solver: error: the mesh has no cells"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    const Diagnosis diagnosis = diagnose_text(row.text);
+    REQUIRE(diagnosis.cause);
+    CHECK(diagnosis.cause->evidence.front().text == row.headline);
+  }
+}
+
+TEST_CASE("a head that names nothing is read with the lines below it") {
+  for (const std::string head : {"FATAL RUNTIME ERROR:", "--> FATAL IO ERROR: (version 7)"}) {
+    CAPTURE(head);
+    const Diagnosis diagnosis = diagnose_text("step 1\n" + head + "\nthe box is smaller than 3 nm\n");
+    REQUIRE(diagnosis.cause);
+    CHECK(diagnosis.cause->title.find("the box is smaller than 3 nm") != std::string::npos);
+  }
+}
+
+TEST_CASE("an option such as --learning_rate makes no warning of an error") {
+  const Diagnosis diagnosis =
+      diagnose_text("[ERROR] main: --learning_rate 2e-5 exits with return code = -9\n");
+  CHECK(diagnosis.verdict != Verdict::no_trouble);
+}
+
+TEST_CASE("Ctrl-C after an error is not the cause") {
+  const std::string interrupt =
+      "Traceback (most recent call last):\n  File \"t.py\", line 3, in main\n    wait()\nKeyboardInterrupt\n";
+  const Diagnosis after = diagnose_text("worker 3: error: the data set is empty\n" + interrupt);
+  REQUIRE(after.cause);
+  CHECK(after.cause->title == "worker 3: error: the data set is empty");
+  const Diagnosis alone = diagnose_text("step 1\n" + interrupt);
+  REQUIRE(alone.cause);
+  CHECK(alone.cause->title.starts_with("KeyboardInterrupt"));
+}
+
 TEST_SUITE_END();

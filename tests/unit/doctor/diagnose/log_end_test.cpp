@@ -65,3 +65,39 @@ TEST_CASE("the first line of a message whose other lines are missing still count
   const std::string cut = "An ORTE daemon has unexpectedly failed after launch and before\n";
   CHECK(exit_code(diagnose_text("step 1\n" + cut)) == 1);
 }
+
+TEST_CASE("a traceback that the log cuts off is a failure") {
+  const std::string cut =
+      "Traceback (most recent call last):\n  File \"t.py\", line 3, in main\n    load()\n";
+  CHECK(exit_code(diagnose_text("step 1\n" + cut)) == 1);
+  CHECK(exit_code(diagnose_text("step 1\nstep 2\n")) == 0);
+}
+
+TEST_CASE("a log whose last line waits shows a hang") {
+  const Diagnosis diagnosis = diagnose_text("start\nrank 0 is waiting for 3 other ranks\n");
+  CHECK(diagnosis.verdict == Verdict::likely_cause);
+  CHECK(exit_code(diagnose_text("rank 0 is waiting for 3 other ranks\nall ranks are there\nstep 1\n")) == 0);
+}
+
+TEST_CASE("a run that prints many lines after an error survives it") {
+  const std::string error = "tool: error: cannot read the cache\n";
+  std::string text = error;
+  for (int step = 0; step < 80; ++step) text += "step " + std::to_string(step) + '\n';
+  CHECK(exit_code(diagnose_text(text)) == 0);
+  CHECK(exit_code(diagnose_text(error)) == 1);
+}
+
+TEST_CASE("a module that is missing is the failure only where little follows") {
+  const std::string missing =
+      "cmdModule.c(579):ERROR:50: the file of module own cannot be read\nsee the list of modules\n";
+  CHECK(exit_code(diagnose_text(missing)) == 1);
+  std::string text = missing;
+  for (int step = 0; step < 30; ++step) text += "step " + std::to_string(step) + '\n';
+  CHECK(exit_code(diagnose_text(text)) == 0);
+}
+
+TEST_CASE("what another process notices after a run, at the level of a warning, is no failure") {
+  const std::string store =
+      "[W620 22:24:25.1 TCPStore.cpp:125] [c10d] recvValue failed on SocketImpl(fd=63)\n";
+  CHECK(exit_code(diagnose_text("epoch 1\naccuracy 0.9\n" + store)) == 0);
+}
