@@ -21,7 +21,7 @@ know_hosts "${hosts[@]}"
 cc -O1 -o "$lab_home/bin/kill_at" "$lab_tests/fault_matrix/kill_at.c" || exit 1
 cp "$lab_tests/fault_matrix/judge.py" "$lab_home/bin/"
 trainer=$DDLRUN_BUILD_DIR/runtime/ddl-train
-[ ! -x "$trainer" ] || install -m 755 "$trainer" "$lab_home/bin/ddl-train"
+[ ! -x "$trainer" ] || install_trainer
 cp -r "$DDLRUN_SOURCE_DIR/tests/data/fashion-mnist-subset" "$lab_home/data"
 # The rank: it leaves a mark, and works for a moment or until it may end.
 cat > "$lab_home/rank" << 'PROGRAM'

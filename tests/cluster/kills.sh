@@ -33,7 +33,7 @@ PROGRAM
 { printf '#!/bin/bash\ntrap "" TERM INT HUP QUIT USR1 USR2\n'; tail -n +2 "$lab_home/family"; } > "$lab_home/stubborn"
 chmod 755 "$lab_home/family" "$lab_home/stubborn"
 if [ -x "$DDLRUN_BUILD_DIR/runtime/ddl-train" ]; then
-  install -m 755 "$DDLRUN_BUILD_DIR/runtime/ddl-train" "$lab_home/bin/ddl-train"
+  install_trainer
   cp -r "$DDLRUN_SOURCE_DIR/tests/data/fashion-mnist-subset" "$lab_home/data"
   [ "$launcher" = ssh ] || programs+=(trainer) # it needs MPI
 fi

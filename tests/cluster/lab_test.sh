@@ -38,6 +38,12 @@ pbs() { "$lab_tests/pbs.sh" "$@"; }
 on() { timeout --kill-after=5 "${LAB_PATIENCE:-120}" "$lab_tests/lab.sh" exec "$1" -u ddl -- "${@:2}"; }
 as_root() { timeout --kill-after=5 "${LAB_PATIENCE:-120}" "$lab_tests/lab.sh" exec "$1" -- "${@:2}"; }
 
+# install_trainer: ddl-train, and its plug-ins for MPI, for the hosts of the lab
+install_trainer() {
+  install -D -m 755 -t "$lab_home/bin" "$DDLRUN_BUILD_DIR/runtime/ddl-train" &&
+    install -D -m 755 -t "$lab_home/lib/ddlrun" "$DDLRUN_BUILD_DIR"/lib/ddlrun/libddl_mpi_*.so
+}
+
 lab_up() {
   local status=0
   lab up "$1" > "$work/lab_up" 2>&1 || status=$?

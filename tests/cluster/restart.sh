@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: MIT
 # A host of four goes away in the middle of a training: the job goes on with three, or waits for it, from the last
 # checkpoint; its weights are those of a run that no one disturbed from that checkpoint on, to the bit.
-train=$(readlink -f "${1:?usage: $0 PATH/TO/ddl-train}")
 # shellcheck source=tests/cluster/lab_test.sh
 . "$(dirname "$(readlink -f "$0")")/lab_test.sh"
 command -v mpirun > /dev/null || { echo "skipped: no mpirun; apt-get install openmpi-bin"; exit 125; }
 lab_up 4
-install -D -m 755 "$train" "$lab_home/bin/ddl-train"
+install_trainer
 cp -r "$(dirname "$(readlink -f "$0")")/../data/fashion-mnist-subset" "$lab_home/images"
 chown -R 2000:2000 "$lab_home/bin" "$lab_home/images"
 steps=600

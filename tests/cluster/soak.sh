@@ -14,8 +14,7 @@ lab_up 2
 hosts=(node1 node2)
 know_hosts "${hosts[@]}"
 [ "$jobs" -eq 0 ] || slurm up 8 0 > "$work/slurm" 2>&1 || { tail -n 3 "$work/slurm"; exit 1; }
-trainer=$DDLRUN_BUILD_DIR/runtime/ddl-train
-[ "$cycles" -eq 0 ] || install -m 755 "$trainer" "$lab_home/bin/ddl-train"
+[ "$cycles" -eq 0 ] || install_trainer
 cp -r "$DDLRUN_SOURCE_DIR/tests/data/fashion-mnist-subset" "$lab_home/data"
 # It talks until it may end.
 cat > "$lab_home/talk" << 'PROGRAM'

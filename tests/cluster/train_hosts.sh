@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: MIT
 # Training on two hosts of two ranks each: how sums are made and where weights are updated changes no bit; narrow
 # numbers cross the wire and learn as well; a run goes on with one copy of the weights a host.
-train=$(readlink -f "${1:?usage: $0 PATH/TO/ddl-train}")
 # shellcheck source=tests/cluster/lab_test.sh
 . "$(dirname "$(readlink -f "$0")")/lab_test.sh"
 command -v mpirun > /dev/null || { echo "skipped: no mpirun; apt-get install openmpi-bin"; exit 125; }
 lab_up 2
-install -D -m 755 "$train" "$lab_home/bin/ddl-train"
+install_trainer
 cp -r "$(dirname "$(readlink -f "$0")")/../data/fashion-mnist-subset" "$lab_home/images"
 chown -R 2000:2000 "$lab_home/bin" "$lab_home/images"
 received() { on node2 cat /sys/class/net/eth0/statistics/rx_bytes; }

@@ -26,6 +26,12 @@ grep -q "started by" "$work/err" && sed -n 's/.*\(started by [^;]*\).*/\1/p' "$w
 planned=uneven judge "uneven_$peer" launch "${unequal[@]}" -- "bin/place_$peer" "uneven_$peer" "${variables[@]}"
 judge "named_$peer" launch "${hosts[@]}" --launcher "$launcher" -- "bin/place_$peer" "named_$peer" "${variables[@]}"
 
+# The trainer was built with Debian's MPIs, and loads this one.
+install_trainer && cp -r "$DDLRUN_SOURCE_DIR/tests/data/fashion-mnist-subset" "$lab_home/data"
+in_peer node1 LD_LIBRARY_PATH="$place/lib" "$tool" launch 1x4 'node[1-4]' "${settings[@]}" -- --global-batch 40 --max-steps 5 \
+  --data data --quiet > "$work/out" 2> "$work/err" || fail "the trainer: $(tail -n 5 "$work/err")"
+grep -q 'ranks=4 ' "$work/out" || fail "the trainer: $(cat "$work/out")"
+
 # shellcheck disable=SC2016
 rank_of='${OMPI_COMM_WORLD_RANK:-$PMI_RANK}'
 ends() { # NAME STATUS TEXT SCRIPT: a run of SCRIPT ends with STATUS, and the report contains TEXT
