@@ -45,7 +45,7 @@ files | tar -c -C "$tree" --null -T - | tar -x -C "$copy"
 # PIDs begin again in each chroot: a directory of mpirun 5 that a killed run left would be in the way.
 find "$root/tmp" -mindepth 1 -xdev -delete
 cp /etc/resolv.conf "$root/etc/resolv.conf"
-grep -q localhost "$root/etc/hosts" 2> /dev/null || printf '127.0.0.1 localhost\n' > "$root/etc/hosts"
+grep -q chroot "$root/etc/hosts" 2> /dev/null || printf '127.0.0.1 localhost chroot\n' > "$root/etc/hosts"
 
 # Inside new namespaces: mounts that end with them.
 # shellcheck disable=SC2016

@@ -19,6 +19,8 @@ test_packages+=" python3-mpi4py lammps hpcc"
 test_packages+=" python3-lmdb python3-numpy python3-pil python3-protobuf libjpeg-turbo-progs netpbm"
 # A second MPI beside Open MPI: mpirun and mpicc stay Open MPI's, which Debian's alternatives prefer.
 test_packages+=" mpich libmpich-dev"
+# Bundles (packaging/bundle.sh).
+test_packages+=" patchelf binutils"
 # Virtual hosts (tests/cluster): programs that run inside namespaces.
 test_packages+=" openssh-client openssh-server iproute2 util-linux nftables faketime
   slurmctld slurmd slurm-client munge slurm-wlm-torque"

@@ -10,6 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <charconv>
+#include <cstdint>
+#include <fstream>
+
 namespace ddlrun {
 namespace {
 
@@ -30,6 +34,22 @@ bool is_trusted(const std::string& path) {
 }
 
 }  // namespace
+
+// "55d0c0a00000-55d0c0a2e000 r-xp 00010000 fd:00 4711      /usr/bin/ddlrun": the file of this function's
+// line.
+std::string own_program_file() {
+  std::ifstream maps("/proc/self/maps");
+  const auto here = reinterpret_cast<std::uintptr_t>(&own_program_file);
+  for (std::string line; std::getline(maps, line);) {
+    std::uintptr_t begin = 0, end = 0;
+    const std::from_chars_result first = std::from_chars(line.data(), line.data() + line.size(), begin, 16);
+    if (first.ptr < line.data() + line.size())
+      std::from_chars(first.ptr + 1, line.data() + line.size(), end, 16);
+    const std::size_t path = line.find('/');
+    if (begin <= here && here < end && path != std::string::npos) return line.substr(path);
+  }
+  return {};
+}
 
 Plugin Plugin::open_own(const std::string& path) {
   const std::string directory = path.substr(0, path.rfind('/') + 1);

@@ -8,6 +8,10 @@
 
 namespace ddlrun {
 
+// The file that contains this program, as /proc/self/exe has it; but where a loader was started with the
+// program as its argument (a bundle on a host with an older C library), /proc/self/exe is the loader.
+std::string own_program_file();
+
 class Plugin {
  public:
   // Error{request} with the loader's own words if the library or something it needs cannot be loaded.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/os/path_owner.hpp"
+#include "base/os/plugin.hpp"
 #include "base/os/posix_system.hpp"
 
 #include <arpa/inet.h>
@@ -33,10 +34,13 @@ std::vector<std::string> interface_addresses() {
   return addresses;
 }
 
-std::string read_link(const char* path) {
-  std::array<char, PATH_MAX> buffer{};
-  const ssize_t n = ::readlink(path, buffer.data(), buffer.size());
-  return n > 0 ? std::string(buffer.data(), static_cast<std::size_t>(n)) : std::string();
+// The path by which ranks and other hosts start ddlrun. In a bundle that is PREFIX/bin/ddlrun, which starts
+// PREFIX/libexec/ddlrun/ddlrun with the right C library (packaging/bundle_start.c).
+std::string starting_path(const std::string& program) {
+  constexpr std::string_view in_bundle = "/libexec/ddlrun/ddlrun";
+  if (!program.ends_with(in_bundle)) return program;
+  std::string start = program.substr(0, program.size() - in_bundle.size()) + "/bin/ddlrun";
+  return ::access(start.c_str(), X_OK) == 0 ? start : program;
 }
 
 // $PWD where it is this directory, as mpirun takes it: hosts may have it behind different links.
@@ -64,7 +68,7 @@ Environment read_environment() {
   environment.own_names.push_back("localhost");
   environment.own_names.push_back(environment.host_name);
   environment.own_names.push_back(environment.host_name.substr(0, environment.host_name.find('.')));
-  environment.executable = read_link("/proc/self/exe");
+  environment.executable = starting_path(own_program_file());
   environment.executable_is_shared = is_in_shared_directory(environment.executable);
   environment.workdir = typed_workdir();
   environment.is_root = ::geteuid() == 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include "base/os/plugin.hpp"
 #include "base/os/self_executable.hpp"
 
+#include <limits.h>
 #include <link.h>
 #include <unistd.h>
 
@@ -48,12 +50,22 @@ std::string build_id_in(const char* notes, std::size_t size) {
   return {};
 }
 
+// The link leads to this program also where its file has been replaced.
+std::string own_binary_path() {
+  constexpr const char* link = "/proc/self/exe";
+  std::array<char, PATH_MAX> buffer{};
+  const ssize_t length = ::readlink(link, buffer.data(), buffer.size());
+  const std::string_view linked(buffer.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+  const std::string own = own_program_file();
+  return own.empty() || own == linked ? link : own;
+}
+
 int add_object(dl_phdr_info* info, std::size_t, void* data) {
   auto& binary = *static_cast<SelfExecutable*>(data);
   const std::string_view path = info->dlpi_name;
   const bool is_main = binary.files.empty();
   if (is_main) {
-    binary.files.push_back({"ddlrun", "/proc/self/exe"});
+    binary.files.push_back({"ddlrun", own_binary_path()});
     for (int i = 0; i < info->dlpi_phnum; ++i) {
       const ElfW(Phdr)& segment = info->dlpi_phdr[i];
       const char* bytes = reinterpret_cast<const char*>(info->dlpi_addr + segment.p_vaddr);

@@ -29,12 +29,12 @@ std::string read_request(System& system) {
 }
 
 struct AgentOptions {
-  std::string id, file;
+  std::string id;
   std::string request, response;  // files, where stdin and stdout lead nowhere (pbsdsh)
 };
 
 int run_agent(System& system, const AgentOptions& options) {
-  SelfExecutable own = read_own_binary();
+  const SelfExecutable own = read_own_binary();
   const std::string& id = own.build_id;
   if (!options.id.empty() && options.id != id) return doctor::other_build_status;
   const std::int64_t ready = now_us(system);
@@ -55,10 +55,8 @@ int run_agent(System& system, const AgentOptions& options) {
     system.out(output);
   else
     system.files.write(options.response, doctor::ready_line(id) + "\n" + output);
-  if (!relay.hosts.empty()) {
-    if (!options.file.empty()) own.files.front().path = options.file;  // /proc/self/exe is the loader
+  if (!relay.hosts.empty())
     serve_relay(system, request, relay, response.facts, {relay.agent_path, id, own.loader, own.files});
-  }
   return 0;
 }
 
@@ -73,8 +71,6 @@ Subcommand agent_command() {
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<AgentOptions>();
     app.add_option("--id", options->id, "exit with status 9 unless this is build ID")->type_name("ID");
-    app.add_option("--file", options->file, "where this program lies, if a loader was started for it")
-        ->type_name("FILE");
     app.add_option("--request", options->request, "read the request from FILE instead of stdin")
         ->type_name("FILE");
     app.add_option("--response", options->response, "write the response to FILE instead of stdout")

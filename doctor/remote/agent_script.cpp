@@ -27,7 +27,7 @@ while [ $# -ge 2 ]; do
   shift 2
 done
 chmod 700 "$directory/ddlrun"
-if [ -n "$loader" ]; then "$loader" --library-path "$directory" "$directory/ddlrun" agent --id "$id" --file "$directory/ddlrun"
+if [ -n "$loader" ]; then "$loader" --library-path "$directory" "$directory/ddlrun" agent --id "$id"
 else "$directory/ddlrun" agent --id "$id"; fi)";
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The parts of data_place.hpp and dataset.hpp that read files.
+#include "base/os/plugin.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "runtime/core/gzip.hpp"
@@ -14,8 +15,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
-#include <climits>
 #include <cstdlib>
 
 namespace ddlrun::runtime {
@@ -84,10 +83,7 @@ bool holds_data(const std::string& directory) { return !find_idx_file(directory,
 
 // Beside the program: PREFIX/bin/ddl-train has PREFIX/share; a build tree has the source tree above it.
 std::string find_subset() {
-  std::array<char, PATH_MAX> buffer{};
-  const ssize_t length = readlink("/proc/self/exe", buffer.data(), buffer.size() - 1);
-  if (length <= 0) return "";
-  std::string base(buffer.data(), static_cast<std::size_t>(length));
+  std::string base = own_program_file();
   for (int up = 0; up < 5 && !base.empty(); ++up) {
     base.resize(base.rfind('/') == std::string::npos ? 0 : base.rfind('/'));
     for (const char* place : {installed_subset, source_subset}) {

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Each file of templates/script/ passes shellcheck and has the line that ends its header; fuzz/*.sh and completion/*.bash pass shellcheck.
+# Each file of templates/script/ passes shellcheck and has the line that ends its header; fuzz/*.sh, packaging/*.sh and
+# completion/*.bash pass shellcheck.
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 2
 failures=0
@@ -11,6 +12,6 @@ for file in templates/script/*.sh; do
     failures=$((failures + 1))
   fi
 done
-for file in fuzz/*.sh completion/*.bash; do shellcheck "$file" || failures=$((failures + 1)); done
+for file in fuzz/*.sh packaging/*.sh completion/*.bash; do shellcheck -x "$file" || failures=$((failures + 1)); done
 [ "$failures" = 0 ] || exit 1
 echo "the script files hold"

@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
-#include <climits>
 #include <optional>
 
 namespace ddlrun::runtime {
@@ -16,12 +14,12 @@ namespace {
 
 constexpr const char* plugin_file = "lib/ddlrun/ddl_train_cuda.so";
 
-// PREFIX/bin/ddl-train has PREFIX/lib/ddlrun; a build tree is laid out alike.
+// PREFIX/bin/ddl-train has PREFIX/lib/ddlrun; a build tree is laid out alike; a bundle has
+// PREFIX/libexec/ddlrun/ddl-train.
 std::string find_gpu_plugin() {
-  std::array<char, PATH_MAX> buffer{};
-  const ssize_t length = readlink("/proc/self/exe", buffer.data(), buffer.size() - 1);
-  std::string path(buffer.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+  std::string path = own_program_file();
   for (int up = 0; up < 2; ++up) path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+  if (path.ends_with("/libexec")) path.resize(path.rfind('/'));
   return path + "/" + plugin_file;
 }
 

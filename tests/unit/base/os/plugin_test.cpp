@@ -45,4 +45,8 @@ TEST_CASE("a plug-in that another user can write is not loaded") {
   std::filesystem::remove_all(directory);
 }
 
+TEST_CASE("the file of this program, as the kernel has it") {
+  CHECK(own_program_file() == std::filesystem::read_symlink("/proc/self/exe"));
+}
+
 TEST_SUITE_END();
