@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace ddlrun::launch {
 
@@ -25,9 +26,8 @@ using rankfile::CheckContext;
 using topology::Dims;
 using topology::MachineTopology;
 
-// A name of this machine that Open MPI accepts, by the rules of the rankfile check.
-std::string own_name(const Environment& environment) {
-  const std::string name = environment.host_name.substr(0, environment.host_name.find('.'));
+// `name` of this machine if Open MPI accepts it, by the rules of the rankfile check.
+std::string own_name(const std::string& name) {
   const bool letter_first = !name.empty() && (name[0] < '0' || name[0] > '9');
   return letter_first && is_host_name(name) && !rankfile::check_host_name(name) ? name : "localhost";
 }
@@ -41,16 +41,31 @@ void refuse_assumed(const topology::JobMachines& machines) {
   }
 }
 
-// The hosts where none is named: those of the surrounding allocation, unless the dims are for one host; else
-// this host.
+// Of an allocation for a job on one host: this host if it is allocated, else the first one.
+std::string one_of(const std::vector<std::string>& hosts, const Environment& environment) {
+  const auto own = std::ranges::find_if(
+      hosts, [&](const std::string& host) { return topology::is_this_host(environment, host); });
+  return own == hosts.end() ? hosts.at(0) : own_name(*own);
+}
+
+// The hosts where none is named: those of the surrounding allocation; else this host. A login node is in no
+// allocation, and salloc runs its command there.
 std::vector<std::string> unnamed_hosts(System& system, const JobShape& shape,
                                        std::vector<std::string>& remarks) {
-  const bool for_one = shape.dims && shape.dims->host_count() == 1;
   std::optional<topology::Allocation> given;
-  if (!for_one) given = topology::find_allocation(system);
-  if (!given) return {own_name(system.environment)};
-  remarks.push_back(fmt::format("hosts: {} ({})", fold_host_list(given->hosts), given->source));
-  return given->hosts;
+  if (shape.local_ranks == 0) given = topology::find_allocation(system);
+  if (!given || given->hosts.empty())
+    return {own_name(system.environment.host_name.substr(0, system.environment.host_name.find('.')))};
+  const bool is_part = shape.dims && shape.dims->host_count() == 1 && given->hosts.size() > 1;
+  if (!is_part) {
+    remarks.push_back(fmt::format("hosts: {} ({})", fold_host_list(given->hosts), given->source));
+    if (given->hosts.size() == 1) return {one_of(given->hosts, system.environment)};
+    return given->hosts;
+  }
+  const std::string host = one_of(given->hosts, system.environment);
+  remarks.push_back(fmt::format("hosts: {}, as DIMS are for one host; {} ({})", host,
+                                fold_host_list(given->hosts), given->source));
+  return {host};
 }
 
 // "launch 2 h1,h2" may mean 2 ranks on each host, or 2 in all.
@@ -129,6 +144,9 @@ std::vector<std::string> hosts_of(const std::vector<rankfile::RankLine>& lines) 
 
 std::uint32_t ranks_of(const JobShape& shape, const JobPlan& job,
                        const std::vector<rankfile::RankLine>& lines) {
+  if (shape.total_ranks > 0) return shape.total_ranks;
+  if (!shape.host_ranks.empty())
+    return std::accumulate(shape.host_ranks.begin(), shape.host_ranks.end(), std::uint32_t{0});
   if (const auto dims = known_job_dims(shape, job)) return dims->world_size();
   return static_cast<std::uint32_t>(lines.size());
 }
@@ -197,7 +215,8 @@ JobPlan take_rankfile(System& system, const LaunchSpec& spec, int mpi_major) {
 std::optional<Dims> known_job_dims(const JobShape& shape, const JobPlan& job) {
   if (job.plan) return job.plan->dims;
   if (!shape.has_ranks_per_host()) return std::nullopt;
-  return resolve_dims(shape, job.hosts.size(), 1);
+  // A rankfile may omit a host of -H.
+  return resolve_dims(shape, shape.hosts.empty() ? job.hosts.size() : shape.hosts.size(), 1);
 }
 
 JobPlan plan_job_ranks(System& system, const LaunchSpec& spec, int mpi_major) {

@@ -69,8 +69,38 @@ TEST_CASE("hosts where none is named: the allocation, else this host by a name t
   CHECK(job.ranks.size() == 4);
   REQUIRE(!job.remarks.empty());
   CHECK(job.remarks.front() == "hosts: n[1-2] (SLURM_JOB_NODELIST)");
-  planned.spec.shape.dims = topology::Dims{2, 1, 1, 1};  // for one host
-  CHECK(planned.plan().hosts == std::vector<std::string>{"localhost"});
+}
+
+TEST_CASE("one host in an allocation: an allocated one, whether this host is one of them or not") {
+  struct Row {
+    const char *here, *nodes, *host, *remark;
+  };
+  for (const Row& row : {
+           Row{"login", "n3", "n3", "hosts: n3 (SLURM_JOB_NODELIST)"},
+           Row{"n3", "n3", "n3", "hosts: n3 (SLURM_JOB_NODELIST)"},
+           Row{"7up", "7up", "localhost", "hosts: 7up (SLURM_JOB_NODELIST)"},  // a name that Open MPI refuses
+           Row{"login", "n[1-2]", "n1", "hosts: n1, as DIMS are for one host; n[1-2] (SLURM_JOB_NODELIST)"},
+           Row{"n2", "n[1-2]", "n2", "hosts: n2, as DIMS are for one host; n[1-2] (SLURM_JOB_NODELIST)"},
+       }) {
+    Planned planned;
+    planned.environment.host_name = row.here;
+    planned.environment.variables["SLURM_JOB_NODELIST"] = row.nodes;
+    planned.spec.shape.dims = topology::Dims{2, 1, 1, 1};
+    const JobPlan job = planned.plan();
+    CHECK(job.hosts == std::vector<std::string>{row.host});
+    REQUIRE(!job.remarks.empty());
+    CHECK(job.remarks.front() == row.remark);
+  }
+}
+
+TEST_CASE("one host in a PBS job; --np -2 is this host in any job") {
+  Planned planned;
+  planned.files.files["/nodes"] = "n3\nn3\n";
+  planned.environment.variables["PBS_NODEFILE"] = "/nodes";
+  planned.spec.shape.dims = topology::Dims{2, 1, 1, 1};
+  CHECK(planned.plan().hosts == std::vector<std::string>{"n3"});
+  planned.spec.shape.local_ranks = 2;
+  CHECK(planned.plan().hosts == std::vector<std::string>{"here"});
 }
 
 TEST_CASE("numbers that do not fit are errors with numbers that do") {
@@ -115,6 +145,24 @@ TEST_CASE("a rankfile of the user's is taken as it is, or refused with its findi
   CHECK_FALSE(job.plan.has_value());
   REQUIRE(job.ranks.size() == 2);
   CHECK(job.ranks[1].pus == std::vector<int>{8, 9, 10, 11});
+  // mpirun 4.1.4 refuses -n 4 with these lines, and leaves out the second one with -n 1.
+  planned.spec.shape.total_ranks = 4;
+  CHECK(planned.refusal().starts_with("the rankfile has 1 error"));
+  CHECK(planned.err.find("ranks 2 to 3 have no line; 4 ranks are requested") != std::string::npos);
+  planned.spec.shape.total_ranks = 1;
+  CHECK(planned.refusal().starts_with("the rankfile has 1 error"));
+  planned.spec.shape.total_ranks = 2;
+  CHECK(planned.plan().ranks.size() == 2);
+  planned.spec.shape.total_ranks = 0;
+  planned.spec.shape.hosts = {"h1", "h2"};  // -H h1:2,h2:2, then -H h1:2,h2:1
+  planned.spec.shape.ranks_per_host = 2;
+  CHECK(planned.refusal().starts_with("the rankfile has "));
+  CHECK(planned.err.find("4 ranks are requested") != std::string::npos);
+  planned.spec.shape.ranks_per_host.reset();
+  planned.spec.shape.host_ranks = {2, 1};
+  CHECK(planned.refusal().starts_with("the rankfile has 1 error"));
+  planned.spec.shape = {};
+  planned.spec.shape.rankfile = "/rf";
   planned.files.files["/rf"] = "rank 0=h1 slot=0:0-3\nrank 0=h1 slot=1:0-3\n";
   CHECK(planned.refusal().starts_with("the rankfile has "));
   CHECK(planned.err.find("/rf:2: error: ") != std::string::npos);
