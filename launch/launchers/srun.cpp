@@ -35,12 +35,9 @@ std::string render_host_list(const RankMap& rank_map) {
   return text;
 }
 
-void add_mca_variables(CommandBuilder& builder, const LaunchRequest& request,
-                       std::vector<std::string>& names) {
+void add_mca_variables(CommandBuilder& builder, const LaunchRequest& request) {
   const auto add = [&](const std::string& name, const std::string& value, const std::string& why) {
-    const std::string variable = "OMPI_MCA_" + name;
-    builder.set(variable, value, why);
-    add_once(names, variable);
+    builder.set("OMPI_MCA_" + name, value, why);
   };
   for (const auto& [name, value, why] : request.chosen_mca) {
     if (name.starts_with("btl_")) add(name, value, why);  // its daemons do not run under srun
@@ -48,19 +45,10 @@ void add_mca_variables(CommandBuilder& builder, const LaunchRequest& request,
   for (const auto& [name, value] : request.words.mca) add(name, value, "you requested it");
 }
 
-void add_srun_names(CommandBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
-  std::vector<std::string> names;
-  for (const char* name : {"HOME", "USER", "LOGNAME", "SHELL", "LANG"}) {
-    if (environment.count(name) != 0) names.emplace_back(name);
-  }
-  names.insert(names.end(), builder.names().begin(), builder.names().end());
-  for (const std::string& name : find_library_variables(
-           environment, {"OMPI_MCA_", "PMIX_MCA_", "MPIR_CVAR_", "MPICH_", "I_MPI_", "FI_"})) {
-    add_once(names, name);
-  }
-  add_mca_variables(builder, request, names);
-  builder.add({"--export=" + join(names, ",")},
-              "the variables that reach the ranks, by name; beside them only Slurm's own:");
+// By name SLURM_EXPORT_ENV, which sbatch --export=NONE sets for srun, would leave out what launch sets.
+void add_environment(CommandBuilder& builder, const LaunchRequest& request) {
+  add_mca_variables(builder, request);
+  builder.add({"--export=ALL"}, "the ranks get the whole environment, as by srun alone; launch sets in it:");
   builder.add_name_reasons();
 }
 
@@ -149,7 +137,7 @@ LaunchCommand plan_srun_command(const LaunchRequest& request, const EnvVars& env
   if (request.pmi == "pmix")
     builder.set_unless_given(environment, "SLURM_PMIX_FENCE", "ring",
                              "else a rank may get a message before its MPI_Init is ready, and crash");
-  add_srun_names(builder, request, environment);
+  add_environment(builder, request);
   if (request.words.tag_output) builder.add({"--label"}, "each line starts with its rank");
   builder.add_asked(request.words.mpi_arguments);
   return std::move(builder).finish();

@@ -12,6 +12,7 @@
 #include "launch/plan/nested_program.hpp"
 #include "launch/plan/plan_job_ranks.hpp"
 #include "launch/plan/select_launcher.hpp"
+#include "launch/plan/slurm_slots.hpp"
 
 #include <fmt/format.h>
 
@@ -36,6 +37,8 @@ PlacedRanks place_ranks(System& system, const LaunchSpec& spec) {
   PlacedRanks placed;
   placed.launcher = select_launcher(system, spec.launcher, spec.dry_run);
   placed.job = plan_job_ranks(system, spec, rankfile_major(placed.launcher.version));
+  if (placed.kind() == LauncherKind::open_mpi)
+    check_slurm_slots(system, spec, placed.job, placed.launcher.version.major);
   return placed;
 }
 
@@ -131,16 +134,24 @@ bool takes_result(System& system, const LaunchSpec& spec, EnvironmentPlan& plan)
   return false;
 }
 
+// There srun or sbatch is usual, whose ranks get the whole environment.
+bool in_scheduler_job(const Environment& environment) {
+  return !environment.get("SLURM_JOB_ID").empty() || !environment.get("PBS_JOBID").empty();
+}
+
 EnvironmentPlan plan_environment(System& system, const LaunchSpec& spec, const PlacedRanks& placed,
                                  const ProgramPlan& program) {
   const JobPlan& job = placed.job;
   EnvironmentPlan plan;
-  const bool others = !job.all_on_this_host(system.environment) || placed.kind() == LauncherKind::srun;
+  const bool others =
+      !job.all_on_this_host(system.environment) && placed.kind() != LauncherKind::srun;  // srun exports all
   plan.exports = plan_exports(
       {spec.exports, job.fewest_cores(), job.most_cores(), program.threads, others, spec.default_exports},
       system.environment.variables);
   add_restart_number(spec.restart, plan.exports);
   append(plan.remarks, plan.exports.remarks);
+  if (others && spec.exports.empty() && in_scheduler_job(system.environment))
+    plan.remarks.emplace_back("variables of this shell reach ranks on other hosts only by -x NAME");
   plan.network = choose_launch_network(system, spec, job);
   add_network(plan.network, plan.exports);
   append_remark(plan.remarks, plan.network.remark);

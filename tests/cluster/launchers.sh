@@ -70,7 +70,42 @@ on node1 sh -c 'printf "#!/bin/sh\nexec sleep 20\n" > /tmp/only_on_node1; chmod 
 ! command -v mpirun.mpich > /dev/null || missing mpich
 missing ssh
 
+# salloc starts its command on the login node, here node1, which is not allocated.
+one_host() { # LAUNCHER
+  on node1 salloc -Q -N1 --ntasks-per-node=2 -w node3 "$tool" launch --launcher "$1" 2 -- hostname > "$work/out" 2> "$work/err"
+  same "$1: one allocated host: status" 0 $?
+  same "$1: one allocated host" "node3 node3" "$(xargs < "$work/out")"
+  grep -qx 'ddlrun: hosts: node3 (SLURM_JOB_NODELIST)' "$work/err" || fail "$1: one allocated host: $(cat "$work/err")"
+}
+# Ranks of srun get the environment of the job, as without ddlrun.
+# shellcheck disable=SC2016
+by_environment() {
+  local print=(sh -c 'echo "$PLAIN $STEPS"') salloc=(env PLAIN='a b' STEPS=9 salloc -Q -N2 -n2) alone
+  alone=$(on node1 "${salloc[@]}" srun "${print[@]}")
+  same "srun alone: the environment" $'a b 9\na b 9' "$alone"
+  same "srun: the environment" "$alone" "$(on node1 "${salloc[@]}" "$tool" launch --launcher srun 1x2 -- "${print[@]}" 2> "$work/err")"
+  ! grep -q 'only by -x NAME' "$work/err" || fail "srun: $(cat "$work/err")"
+  same "ssh: the environment of other hosts" ' ' \
+    "$(on node1 "${salloc[@]}" -w 'node[1-2]' "$tool" launch --launcher ssh 1x2 -- sh -c '[ "$(hostname)" = node1 ] || echo "$PLAIN $STEPS"' 2> "$work/err")"
+  grep -qx 'ddlrun: variables of this shell reach ranks on other hosts only by -x NAME' "$work/err" ||
+    fail "ssh: no note: $(cat "$work/err")"
+}
+# Open MPI has a slot for each task: fewer are refused before the start, where mpirun alone refuses them late.
+by_slots() {
+  local launch=("$tool" launch --launcher openmpi 2x2x1)
+  printf 'rank %s slot=0:%s\n' 0=node1 0 1=node2 0 2=node1 1 3=node2 1 > "$lab_home/two.rf"
+  ! on node1 salloc -Q -N2 --ntasks-per-node=1 -w 'node[1-2]' mpirun -n 4 --rankfile two.rf true > "$work/out" 2>&1 ||
+    fail "mpirun starts ranks without a slot"
+  expect_refusal 3 "the Slurm job has 1 task on each of 2 nodes, 2x2x1 needs 2" \
+    on node1 salloc -Q -N2 --ntasks-per-node=1 "${launch[@]}" -- true
+  expect 0 '' on node1 salloc -Q -N2 --ntasks-per-node=2 "${launch[@]}" -- true
+  expect 0 '' on node1 salloc -Q -N2 --ntasks-per-node=1 "${launch[@]}" --mpi-arg --oversubscribe -- true
+}
 by_srun() {
+  for launcher in openmpi ssh srun; do one_host "$launcher"; done
+  ! command -v mpirun.mpich > /dev/null || one_host mpich
+  by_environment
+  by_slots
   elsewhere srun salloc -Q -N2 -n2
   missing srun salloc -Q -N2 -n2
   # An allocation that counts CPUs a task: srun must not confine the step to them.

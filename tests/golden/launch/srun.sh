@@ -41,7 +41,7 @@ export OMP_PROC_BIND=close
 # --mpi=pmix                        how the program's MPI learns of its ranks
 # SLURM_PMIX_FENCE=ring             else a rank may get a message before its MPI_Init is ready, and crash
 # OMPI_MCA_btl=tcp,self             you requested it
-# --export=HOME,PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,OMP_PLACES,OMP_PROC_BIND,MKL_NUM_THREADS,DDLRUN_RANKS,OMPI_MCA_pml,...  the variables that reach the ranks, by name; beside them only Slurm's own:
+# --export=ALL                      the ranks get the whole environment, as by srun alone; launch sets in it:
 #   PATH                            programs are found as here
 #   CUDA_DEVICE_ORDER               PCI_BUS_ID: the plan counts GPUs in PCI bus order, CUDA by speed
 #   OMP_NUM_THREADS                 5: the cores of each rank; more threads would share cores
@@ -50,4 +50,4 @@ export OMP_PROC_BIND=close
 #   MKL_NUM_THREADS                 5: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
 #   DDLRUN_RANKS                    what each rank is to get; ddlrun exec reads it
 # /opt/ddlrun/bin/ddlrun exec  applies the rank map to each rank, then supervises each rank: reports its state, and ends all its processes when the job ends
-env -u SRUN_CPUS_PER_TASK srun -n 8 --distribution=arbitrary --cpu-bind=none --gpu-bind=none --overlap --kill-on-bad-exit=1 --input=0 --mpi=pmix --export=HOME,PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,OMP_PLACES,OMP_PROC_BIND,MKL_NUM_THREADS,DDLRUN_RANKS,OMPI_MCA_pml,OMPI_MCA_btl /opt/ddlrun/bin/ddlrun exec --rank-map --supervise -- ./p
+env -u SRUN_CPUS_PER_TASK srun -n 8 --distribution=arbitrary --cpu-bind=none --gpu-bind=none --overlap --kill-on-bad-exit=1 --input=0 --mpi=pmix --export=ALL /opt/ddlrun/bin/ddlrun exec --rank-map --supervise -- ./p
