@@ -47,7 +47,7 @@ void print_thread_variables(System& system, const JobSpec& job) {
   launch::LaunchFlags flags;
   flags.program = job.container ? Command{job.container->runtime} : job.program;
   if (job.threads > 0) flags.threads = std::to_string(job.threads);
-  flags.affinity = job.affinity;
+  if (job.affinity != "auto") flags.affinity = job.affinity;
   flags.framework.framework = job.framework;
   for (const std::string& entry : job.environment)
     if (entry.find('=') != std::string::npos) flags.exports.push_back(entry);

@@ -45,7 +45,7 @@ struct LaunchFlags {
   topology::PlanTexts plan;
   std::string rankfile;  // "": made from the plan
   std::string threads;   // "": one for each core of a rank
-  std::string affinity = "auto";
+  std::string affinity;  // "": off where the framework needs its threads free, else auto
   bool show_threads = false;
   std::vector<std::string> exports;          // NAME, NAME_* or NAME=value
   std::vector<std::string> default_exports;  // NAME=value

@@ -170,6 +170,7 @@ ResolvedFramework resolve_framework(System& system, const LaunchFlags& flags, co
   if (!named && spec.framework == detected.framework && !detected.why.empty())
     spec.remarks.push_back(frameworks::render_detection(detected));
   result.pins_threads = spec.framework == Framework::intel_caffe;  // by KMP_AFFINITY
+  result.forks_loaders = spec.framework == Framework::pytorch;
   result.is_packed = frameworks::usual_order(spec.framework) == topology::RankOrder::packed;
   if (result.is_packed && flags.plan.order.empty() && shape.rankfile.empty()) {
     spec.remarks.push_back(

@@ -9,8 +9,9 @@ namespace ddlrun::launch {
 
 struct ResolvedFramework {
   FrameworkSpec spec;
-  bool is_packed = false;     // the framework numbers ranks host by host
-  bool pins_threads = false;  // the framework sets the thread affinity itself
+  bool is_packed = false;      // the framework numbers ranks host by host
+  bool pins_threads = false;   // the framework sets the thread affinity itself
+  bool forks_loaders = false;  // its data loaders inherit the cores of the main thread, so that is not pinned
 };
 
 // Error{usage} for flags of another framework and for flags that contradict `shape`. Reads the program's

@@ -57,7 +57,7 @@ ThreadSpec resolve_threads(const LaunchFlags& flags) {
     spec.threads = parse_count_flag("--threads", flags.threads, 1, max_threads,
                                     "--threads 4, or omit it: one for each core of a rank");
   }
-  spec.affinity = parse_enum<AffinityMode>("--affinity", flags.affinity,
+  spec.affinity = parse_enum<AffinityMode>("--affinity", flags.affinity.empty() ? "auto" : flags.affinity,
                                            {{"auto", AffinityMode::automatic},
                                             {"off", AffinityMode::off},
                                             {"libgomp", AffinityMode::libgomp},
@@ -184,8 +184,8 @@ LaunchSpec resolve_launch_spec(System& system, const LaunchFlags& flags) {
   if (framework.is_packed && !spec.placement.order_is_typed && spec.shape.rankfile.empty())
     spec.placement.plan.order = topology::RankOrder::packed;
   spec.threads = resolve_threads(flags);
-  if (framework.pins_threads && spec.threads.affinity == AffinityMode::automatic)
-    spec.threads.affinity = AffinityMode::off;
+  const bool is_free = framework.pins_threads || (framework.forks_loaders && flags.affinity.empty());
+  if (is_free && spec.threads.affinity == AffinityMode::automatic) spec.threads.affinity = AffinityMode::off;
   spec.exports = flags.exports;
   spec.default_exports = flags.default_exports;
   spec.launcher = resolve_launcher(flags);

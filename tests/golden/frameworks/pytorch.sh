@@ -2,7 +2,6 @@
 # Nothing was run or written. This does by hand what launch would do.
 set -eu
 
-# processes that a rank forks later (data loaders) inherit the core of the thread that forks them; with --affinity off they may use all cores of the rank
 # framework pytorch: train_ddp.py line 1 imports torch.distributed (--framework)
 # ranks are numbered host by host, as pytorch assumes (--order ddl: over the hosts)
 
@@ -35,19 +34,13 @@ export DDLRUN_RANKS="$(cat /runs/one/ranks.json)"
 export CUDA_DEVICE_ORDER=PCI_BUS_ID
 export MASTER_ADDR=a
 export MASTER_PORT=29500
-export MKL_NUM_THREADS=10
 export OMP_NUM_THREADS=10
-export OMP_PLACES=cores
-export OMP_PROC_BIND=close
 
 # -n 4                              the ranks of the plan, so that a cut rankfile is noticed
 # --rankfile /runs/one/rankfile     which rank sits on which host and cores
 # -x PATH                           programs are found as here
 # -x CUDA_DEVICE_ORDER              PCI_BUS_ID: the plan counts GPUs in PCI bus order, CUDA by speed
 # -x OMP_NUM_THREADS                10: the cores of each rank; more threads would share cores
-# -x OMP_PLACES                     cores: a place is a whole core; understood by every OpenMP runtime, and it is not known which one the program brings
-# -x OMP_PROC_BIND                  close: thread after thread on core after core of the rank, and it stays there
-# -x MKL_NUM_THREADS                10: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
 # -x MASTER_ADDR                    a: the address of rank 0: the others connect to it
 # -x MASTER_PORT                    29500: --master-port
 # -x DDLRUN_RANKS                   what each rank is to get; ddlrun exec reads it
@@ -67,4 +60,4 @@ export OMP_PROC_BIND=close
 # rank ROLE_NAME                    default: torchrun: there is one role
 # rank ROLE_RANK                    {rank}: torchrun: there is one role
 # rank ROLE_WORLD_SIZE              {size}: torchrun: there is one role
-mpirun -n 4 --rankfile /runs/one/rankfile -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS -x MASTER_ADDR -x MASTER_PORT -x DDLRUN_RANKS --wdir /job --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' /opt/ddlrun/bin/ddlrun exec --rank-map --supervise -- python train_ddp.py
+mpirun -n 4 --rankfile /runs/one/rankfile -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x MASTER_ADDR -x MASTER_PORT -x DDLRUN_RANKS --wdir /job --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' /opt/ddlrun/bin/ddlrun exec --rank-map --supervise -- python train_ddp.py

@@ -189,6 +189,23 @@ TEST_CASE("an option of mpirun that redirects stderr leaves supervision, without
   CHECK_FALSE(spec.monitor.has_status);
 }
 
+TEST_CASE("PyTorch's main thread is not pinned: its data loaders would inherit the core") {
+  struct Row {
+    const char *framework, *affinity;
+    AffinityMode mode;
+  };
+  for (const Row& row :
+       {Row{"pytorch", "", AffinityMode::off}, Row{"pytorch", "auto", AffinityMode::automatic},
+        Row{"pytorch", "libomp", AffinityMode::libomp}, Row{"none", "", AffinityMode::automatic},
+        Row{"intel-caffe", "auto", AffinityMode::off}}) {
+    const LaunchSpec spec = spec_of(with([&](LaunchFlags& flags) {
+      flags.framework.framework = row.framework;
+      flags.affinity = row.affinity;
+    }));
+    CHECK(spec.threads.affinity == row.mode);
+  }
+}
+
 TEST_CASE("a program in the place of HOSTS is refused with the line to type") {
   const auto text = refusal([](LaunchFlags& flags) {
     flags.program.clear();
