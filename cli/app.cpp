@@ -9,6 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/completion.hpp"
 #include "cli/describe_command.hpp"
+#include "cli/forgotten_dashes.hpp"
 #include "cli/help_formatter.hpp"
 #include "cli/program_reference.hpp"
 #include "launch/plan/find_program.hpp"
@@ -120,14 +121,34 @@ std::optional<std::string> find_meant_option(const CLI::App& app, const std::str
                                  "", near.value_or(hint)});
 }
 
-// "-np 4", as mpirun and horovodrun write it; CLI11 reads it as "-n p".
-void accept_single_dash_np(const CLI::App& app, std::vector<std::string>& words) {
+// "-np 4" and "-rf FILE", as mpirun and IBM's ddlrun have them; CLI11 reads the first as "-n p".
+void accept_single_dashes(const CLI::App& app, std::vector<std::string>& words) {
   if (app.get_option_no_throw("--np") != nullptr) std::ranges::replace(words, "-np", "--np");
+  if (app.get_option_no_throw("--rankfile") != nullptr) std::ranges::replace(words, "-rf", "--rankfile");
+}
+
+// Redacts the values of -x.
+Command without_values(Command words) {
+  for (std::size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
+    const std::size_t equals = words[i].find('=');
+    if (words[i - 1] == "-x" && equals != std::string::npos)
+      words[i].replace(equals + 1, std::string::npos, "...");
+  }
+  return words;
+}
+
+// "launch 2 ./prog": no host and no argument of ddlrun.
+void refuse_program_word(System& system, const CLI::App& app, const Command& words) {
+  const ForgottenDashes found = find_forgotten_dashes(system, app, words);
+  if (found.program.empty()) return;
+  throw Error(ErrorKind::usage,
+              {fmt::format("'{}' is a program; put programs after --", printable(found.program, 60)), "",
+               app.get_name() + " " + render_shell(without_values(found.words))});
 }
 
 // CLI11's messages lack the place and the remedy.
-void parse(CLI::App& app, std::vector<std::string> words, bool takes_program) {
-  accept_single_dash_np(app, words);
+void parse(CLI::App& app, std::vector<std::string> words) {
+  accept_single_dashes(app, words);
   std::reverse(words.begin(), words.end());
   try {
     app.parse(words);
@@ -136,8 +157,6 @@ void parse(CLI::App& app, std::vector<std::string> words, bool takes_program) {
   } catch (const CLI::ParseError& error) {
     throw Error(ErrorKind::usage, {error.what(), "", app.get_name() + " --help"});
   }
-  const auto unknown = app.remaining();
-  if (!unknown.empty()) refuse_word(app, unknown.front(), takes_program);
 }
 
 // "$HOSTS" of an unset variable must not silently select a default.
@@ -200,7 +219,10 @@ int run_subcommand(const Subcommand& command, std::vector<std::string> words, Sy
   const Run run = command.setup(app, rest);
   if (!rest.empty() && !command.takes_program) refuse_word(app, rest.front(), false);
   try {
-    parse(app, words, command.takes_program);
+    parse(app, words);
+    if (command.takes_program && rest.empty()) refuse_program_word(system, app, words);
+    const auto unknown = app.remaining();
+    if (!unknown.empty()) refuse_word(app, unknown.front(), command.takes_program);
     refuse_empty_values(app, command.may_be_empty);
   } catch (const CLI::CallForHelp&) {
     system.out(render_help(command, app));
@@ -236,16 +258,6 @@ bool is_program(System& system, const std::string& word) {
   const auto names = visible_names();
   if (word.starts_with('-') || std::find(names.begin(), names.end(), word) != names.end()) return false;
   return !closest_match(word, names) && !find_program(system, word).empty();
-}
-
-// Redacts the values of -x.
-Command without_values(Command words) {
-  for (std::size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
-    const std::size_t equals = words[i].find('=');
-    if (words[i - 1] == "-x" && equals != std::string::npos)
-      words[i].replace(equals + 1, std::string::npos, "...");
-  }
-  return words;
 }
 
 // Translates the command line of IBM's ddlrun, and prints the translation.

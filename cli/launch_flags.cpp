@@ -33,8 +33,10 @@ void add_placement_options(CLI::App& app, LaunchFlags& flags) {
   OptionGroup(app, "Placement")
       .option("--rankfile", flags.rankfile, "FILE", "check and use this rankfile instead of a plan")
       .option("--threads", flags.threads, "N", "threads of each rank; default: one for each of its cores")
-      .option("--affinity", flags.affinity, "MODE",
-              "auto: pin threads of the OpenMP runtime that the program links; off, libgomp, libomp")
+      .option(
+          "--affinity", flags.affinity, "MODE",
+          "auto: pin threads of the OpenMP runtime that the program links; off, libgomp, libomp; default: "
+          "auto, for PyTorch off")
       .flag("--show-threads", flags.show_threads, "make the OpenMP runtime print its settings")
       .option("--mem-bind", flags.mem_bind, "POLICY",
               "local (default): memory of the node that touches it first; preferred or bind: memory of the "
@@ -109,7 +111,8 @@ void add_launch_options(CLI::App& app, LaunchFlags& flags) {
   app.add_option("DIMS", flags.dims,
                  "ranks per host x hosts per rack x racks [x aisles], for example 4x2x3; default: from the "
                  "GPUs or cores that the hosts have");
-  app.add_option("HOSTS", flags.hosts, "h1,h2 or node[01-04] or @file; default: this machine");
+  app.add_option("HOSTS", flags.hosts,
+                 "h1,h2 or node[01-04] or @file; default: the allocation, else this machine");
   add_shape_options(app, flags);
   add_placement_options(app, flags);
   add_environment_options(app, flags);

@@ -45,7 +45,8 @@ void add_mca_variables(CommandBuilder& builder, const LaunchRequest& request) {
   for (const auto& [name, value] : request.words.mca) add(name, value, "you requested it");
 }
 
-// By name SLURM_EXPORT_ENV, which sbatch --export=NONE sets for srun, would leave out what launch sets.
+// Explicit, because sbatch --export=NONE sets SLURM_EXPORT_ENV (Slurm 22.05), by which srun would leave out
+// what launch sets.
 void add_environment(CommandBuilder& builder, const LaunchRequest& request) {
   add_mca_variables(builder, request);
   builder.add({"--export=ALL"}, "the ranks get the whole environment, as by srun alone; launch sets in it:");

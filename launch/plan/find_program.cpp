@@ -31,6 +31,11 @@ std::string find_trainer(System& system) {
                "-DDDLRUN_RUNTIME=ON"});
 }
 
+std::string this_host_name(const System& system) {
+  const std::string& name = system.environment.host_name;
+  return name.empty() ? "this host" : printable(name, 80);
+}
+
 // Where a file that is not there was looked for.
 std::string place_of_file(const System& system, const std::string& path) {
   return path.starts_with('/') ? directory_of(path) : system.environment.workdir;
@@ -61,7 +66,8 @@ void check_may_run(System& system, const std::string& path, const std::string& p
 void check_script(System& system, const Command& words) {
   const auto at = find_script(words);
   if (!at || *at == 0 || words[*at].empty() || system.files.exists(words[*at])) return;
-  throw Error(ErrorKind::request, {fmt::format("the script '{}' was not found", printable(words[*at], 120)),
+  throw Error(ErrorKind::request, {fmt::format("the script '{}' was not found on {}",
+                                               printable(words[*at], 120), this_host_name(system)),
                                    place_of_file(system, words[*at]),
                                    "ls " + quote_shell(directory_of(words[*at])) + "   # what is there"});
 }
@@ -110,11 +116,12 @@ void check_program(System& system, const std::string& name, const std::string& p
   if (!found.empty()) return check_may_run(system, found, place);
   const bool has_slash = name.find('/') != std::string::npos;
   const std::string directory = has_slash ? place_of_file(system, name) : "PATH";
-  throw Error(ErrorKind::request,
-              {fmt::format("the program '{}' was not found", printable(name, 120)),
-               place.empty() ? directory : fmt::format("{}; {}", place, directory),
-               has_slash ? "ls " + quote_shell(directory_of(name)) + "   # what is there"
-                         : fmt::format("./{} if it is in this directory", printable(name, 60))});
+  throw Error(
+      ErrorKind::request,
+      {fmt::format("the program '{}' was not found on {}", printable(name, 120), this_host_name(system)),
+       place.empty() ? directory : fmt::format("{}; {}", place, directory),
+       has_slash ? "ls " + quote_shell(directory_of(name)) + "   # what is there"
+                 : fmt::format("./{} if it is in this directory", printable(name, 60))});
 }
 
 int check_trainer_options(System& system, const ChosenProgram& program, std::size_t ranks, bool files_count) {

@@ -160,6 +160,9 @@ launch nocore --rankfile nocore.rf -- touch ran
 same "a core that is not there: status" 3 "$status"
 launch count 3 --rankfile one.rf -- touch ran
 same "dims that disagree: status" 3 "$status"
+launch number -n 2 -rf one.rf -- touch ran
+same "-n that disagrees: status" 3 "$status"
+has "-n that disagrees" number.err "rank 1 has no line; 2 ranks are requested"
 launch alloc 1 not-this-host --rankfile one.rf -- touch ran
 same "a host outside the given ones: status" 3 "$status"
 
