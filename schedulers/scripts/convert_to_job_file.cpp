@@ -5,8 +5,10 @@
 #include "base/text/text.hpp"
 #include "schedulers/scripts/convert.hpp"
 #include "schedulers/scripts/convert_body.hpp"
+#include "schedulers/scripts/job_file_words.hpp"
 #include "schedulers/scripts/launch_step.hpp"
 #include "schedulers/scripts/shell_lexer.hpp"
+#include "schedulers/scripts/torch_start.hpp"
 
 #include <fmt/format.h>
 
@@ -19,32 +21,6 @@ namespace {
 
 using schedulers::flag_setting;
 using schedulers::list_setting;
-
-std::string memory_text(std::uint64_t bytes) {
-  constexpr std::pair<std::uint64_t, const char*> units[] = {
-      {1ULL << 30, "GiB"}, {1ULL << 20, "MiB"}, {1ULL << 10, "KiB"}};
-  for (const auto& [size, name] : units)
-    if (bytes % size == 0) return fmt::format("{}{}", bytes / size, name);
-  return fmt::format("{}KiB", bytes / 1024 + 1);
-}
-
-// "NAME" of the assignment, and its value.
-std::pair<std::string, std::string> split_assignment(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos) return {text, ""};
-  return {text.substr(0, equals), text.substr(equals + 1)};
-}
-
-// ddlrun sets these for each rank from the plan.
-bool is_thread_variable(std::string_view name) {
-  return name == "OMP_NUM_THREADS" || name == "OMP_PROC_BIND" || name == "OMP_PLACES" ||
-         name == "KMP_AFFINITY" || name == "GOMP_CPU_AFFINITY" || name == "MKL_NUM_THREADS";
-}
-
-bool is_submit_directory(std::string_view word) {
-  return word == "$PBS_O_WORKDIR" || word == "${PBS_O_WORKDIR}" || word == "$SLURM_SUBMIT_DIR" ||
-         word == "${SLURM_SUBMIT_DIR}";
-}
 
 class JobFileWriter {
  public:
@@ -101,7 +77,7 @@ class JobFileWriter {
       leave(request_.select_line, "chunks that differ",
             "a job file has nodes of one kind: those of the first chunk are taken", true);
     const std::uint64_t nodes = std::max<std::uint64_t>(1, node_count(request_));
-    std::uint64_t ranks = chunk.tasks;
+    std::uint64_t ranks = processes_ > 0 ? processes_ : chunk.tasks;
     if (ranks == 0 && request_.total_tasks > 0) {
       ranks = std::max<std::uint64_t>(1, request_.total_tasks / nodes);
       if (request_.total_tasks % nodes != 0 || node_count(request_) == 0)
@@ -113,10 +89,11 @@ class JobFileWriter {
       ranks = 1;
       leave(request_.select_line, "ranks of each node", "not given: 1", true);
     }
-    report_other_ranks(ranks * nodes);
+    report_other_ranks(processes_ > 0 ? step_.all_tasks() : ranks * nodes);
     set("dims", fmt::format("{}x{}", ranks, nodes));
     if (chunk.cores > 0) set("cores_per_node", std::to_string(chunk.cores));
-    if (chunk.threads > 0 && threads_ == 0) threads_ = chunk.threads;
+    // The cores of torchrun's one task are those of all its processes.
+    if (chunk.threads > 0 && threads_ == 0 && processes_ == 0) threads_ = chunk.threads;
     if (threads_ > 0) set("threads", std::to_string(threads_));
     std::uint64_t gpus = chunk.gpus;
     if (gpus == 0 && request_.total_gpus > 0) gpus = std::max<std::uint64_t>(1, request_.total_gpus / nodes);
@@ -265,31 +242,53 @@ class JobFileWriter {
     for (const ShellCommand& command : commands) {
       Command words;
       for (const ShellWord& word : command.words) words.push_back(word.text);
-      const auto program = unwrap_(words);
+      auto program = unwrap_(words);
       if (!program || program->empty()) continue;
       if (commands.size() > 1 || depth_ > 0 || !command.keywords.empty())
         leave(line.line, line.text, "only the started program is carried over, not what stands around it",
               true);
       step_ = read_launch_step(command).value_or(LaunchStep());
-      set_program(line, command, words.size() - std::min(words.size(), program->size()));
+      take_torchrun(line, step_.launcher.empty() ? words : *program, *program);
+      const std::size_t tail = count_common_tail(words, *program);
+      set_program(line, command, words.size() - tail,
+                  {program->begin(), program->end() - static_cast<std::ptrdiff_t>(tail)});
       leave(line.line, command.base_name(), "ddlrun starts and binds the ranks: its options are left out");
       return true;
     }
     return false;
   }
 
-  // From word `first` on. Words with variables need a shell on each rank, where its own are set.
-  void set_program(const ScriptLine& line, const ShellCommand& command, std::size_t first) {
+  // `program` becomes what torchrun starts, if `words` are torchrun's.
+  void take_torchrun(const ScriptLine& line, const Command& words, Command& program) {
+    const auto torch = read_torch_start(words, step_, request_, unwrap_);
+    if (!torch) {
+      if (mentions_torchrun(words))
+        leave(line.line, "torchrun", "inside another command: replace it by the program, and set dims", true);
+      return;
+    }
+    program = torch->program;
+    processes_ = torch->processes;
+    set("framework", "pytorch");
+    if (!torch->dropped.empty())
+      leave(line.line, join(torch->dropped, " "), "ddlrun gives each rank RANK, WORLD_SIZE and MASTER_ADDR");
+    for (const std::string& what : torch->wrong) leave(line.line, "torchrun", what, true);
+  }
+
+  // `before`, then from word `first` on. Words with variables need a shell on each rank, where its own are
+  // set.
+  void set_program(const ScriptLine& line, const ShellCommand& command, std::size_t first,
+                   Command before = {}) {
     program_line_ = line.line;
     if (first >= command.words.size()) return;
-    std::vector<std::string> words;
+    std::vector<std::string> words = before;
     const std::size_t begin = command.words[first].at, end = command.words.back().end;
     for (std::size_t i = first; i < command.words.size(); ++i) words.push_back(command.words[i].text);
     std::vector<std::string> names;
     for (const VariableUse& use : find_variables(line))
       if (use.at >= begin && use.at < end) names.push_back(use.name);
     if (!names.empty()) {
-      words = {"bash", "-c", line.text.substr(begin, end - begin)};
+      before.push_back("");
+      words = {"bash", "-c", join(before, " ") + line.text.substr(begin, end - begin)};
       for (const std::string& name : names) {
         if (std::ranges::find(environment_, name) == environment_.end()) environment_.push_back(name);
       }
@@ -351,7 +350,9 @@ class JobFileWriter {
     for (const ShellWord& word : command.assignments) {
       const auto [name, value] = split_assignment(word.text);
       const bool computed = value.find('$') != std::string::npos || value.find('`') != std::string::npos;
-      if (is_thread_variable(name)) {
+      if (starts_torch_ && is_rendezvous_variable(name)) {
+        leave(line.line, word.text, "ddlrun sets it for each rank");
+      } else if (is_thread_variable(name)) {
         if (name == "OMP_NUM_THREADS") threads_ = parse_unsigned(value, max_count).value_or(0);
         leave(line.line, word.text, "ddlrun sets it for each rank: keys threads and affinity");
       } else if (computed) {
@@ -371,11 +372,14 @@ class JobFileWriter {
   JobFile file_;
   const ResourceRequest request_;
   std::vector<std::string> modules_, setup_, environment_;
-  std::uint64_t threads_ = 0;  // by OMP_NUM_THREADS
-  LaunchStep step_;            // of the program
+  std::uint64_t threads_ = 0;    // by OMP_NUM_THREADS
+  LaunchStep step_;              // of the program
+  std::uint64_t processes_ = 0;  // of torchrun on each host; 0: another launcher
   int program_line_ = 0;
   bool runs_all_ = false;  // the setup lines are the program
   int depth_ = 0;          // inside if, for, while
+  const bool starts_torch_ = std::ranges::any_of(
+      script_.body, [](const ScriptLine& line) { return mentions_torchrun({line.text}); });
 };
 
 }  // namespace

@@ -23,7 +23,6 @@ class LaunchRules : private RuleSet {
   void check_binding(const PlacedCommand& placed, std::uint64_t ranks);
   void check_rankfile(const PlacedCommand& placed, std::optional<std::uint64_t> ranks);
   void check_srun(const PlacedCommand& placed);
-  void check_torchrun(const PlacedCommand& placed);
   void check_foreign(const PlacedCommand& placed);
   void check_export(const PlacedCommand& placed);
   void check_rank_variables(const PlacedCommand& placed);
@@ -148,28 +147,18 @@ void LaunchRules::check_mpirun(const PlacedCommand& placed) {
     add("hostfile-without-n", Severity::warning, placed.place, "--hostfile $PBS_NODEFILE and no -n",
         "a file that names each host once gives Open MPI a slot for every core",
         fmt::format("-n {} --map-by ppr:1:node", task_count(view_.request)));
+  const bool names_hosts =
+      hostfile || has_option(command, {"-H", "-host", "--host", "--hosts", "-f", "--default-hostfile", "-rf",
+                                       "--rankfile", "-rankfile"});
+  if (view_.pbs() && node_count(view_.request) > 1 && !names_hosts && is_open_mpi(command))
+    add("mpirun-without-hosts", Severity::note, placed.place,
+        fmt::format("mpirun without a host list in a job of {} hosts", node_count(view_.request)),
+        "only an Open MPI that was built with tm finds the hosts of PBS; another starts all ranks on the "
+        "first",
+        "ompi_info | grep tm   # prints nothing: --hostfile \"$PBS_NODEFILE\"");
   if (has_option(command, {"--allow-run-as-root"}))
     add("runs-as-root", Severity::note, placed.place, "--allow-run-as-root", "jobs do not run as root",
         "leave it out");
-}
-
-// Agents of several hosts meet at an endpoint; without one each waits at its own localhost.
-void LaunchRules::check_torchrun(const PlacedCommand& placed) {
-  const ShellCommand& command = placed.command;
-  const bool is_torch = std::ranges::any_of(command.words, [](const ShellWord& word) {
-    const std::string_view name = base_name(word.text);
-    return name == "torchrun" || name == "torch.distributed.run" || name == "torch.distributed.launch";
-  });
-  const auto nodes = option_value(command, {"--nnodes"});
-  if (!is_torch || !nodes || *nodes == "1") return;
-  if (has_option(command, {"--rdzv-endpoint", "--rdzv_endpoint", "--master-addr", "--master_addr"})) return;
-  add("torchrun-without-endpoint", Severity::error, placed.place,
-      fmt::format("torchrun --nnodes {} without an endpoint", *nodes),
-      "each host waits for the others at its own localhost, until the rendezvous times out",
-      view_.slurm()
-          ? "--rdzv-backend c10d --rdzv-endpoint \"$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | "
-            "head -n 1):29500\""
-          : "--rdzv-backend c10d --rdzv-endpoint \"$(head -n 1 \"$PBS_NODEFILE\"):29500\"");
 }
 
 void LaunchRules::check_srun(const PlacedCommand& placed) {
@@ -346,7 +335,6 @@ void LaunchRules::check_devices() {
 std::vector<Finding> LaunchRules::check() {
   for (const PlacedCommand& placed : view_.commands) {
     check_dims(placed);
-    check_torchrun(placed);
     const LaunchTool starter = launch_tool_of(placed.command);
     if (starter == LaunchTool::mpirun) check_mpirun(placed);
     if (starter == LaunchTool::srun) check_srun(placed);

@@ -104,6 +104,36 @@ printf '%b#SBATCH --ntasks-per-node=4\nsrun -n 2 ./a\n' "$head" >"$work/fewer.sh
 expect 1 'srun: 2 ranks: the job has 8 places' "$DDLRUN" convert "$work/fewer.sh" --to ddlrun.yaml
 printf '#!/bin/bash\n#PBS -l select=2:ncpus=4:mpiprocs=4\nmpirun ./a\n./collect.sh\n' >"$work/after.pbs"
 expect 1 './collect.sh: runs after the program' "$DDLRUN" convert "$work/after.pbs" --to ddlrun.yaml
+
+# torchrun, once on each node: its processes are the ranks, and the variables by which its agents meet are left out.
+cat >"$work/torch.sh" <<'EOF'
+#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1 --cpus-per-task=16
+#SBATCH --time=01:00:00
+export MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+srun python -m torch.distributed.run --nnodes=2 --nproc_per_node=4 --rdzv_backend=c10d --rdzv_endpoint=$MASTER_ADDR:29500 train.py --epochs 3
+EOF
+# shellcheck disable=SC2016 # as the script has it
+expect 0 'MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1): ddlrun sets it for each rank' \
+  "$DDLRUN" convert "$work/torch.sh" --to ddlrun.yaml
+for words in 'dims: 4x2' 'cores_per_node: 16' 'program: [python, train.py, "--epochs", 3]' 'framework: pytorch'; do
+  grep -qxF "$words" "$work/out" || fail "torchrun: no $words: $(cat "$work/out")"
+done
+! grep -q '^threads: ' "$work/out" || fail "the cores of the one task are taken for each rank: $(cat "$work/out")"
+sed 's/srun python -m torch.distributed.run/srun torchrun/' "$work/torch.sh" >"$work/torchrun.sh"
+expect 0 '' "$DDLRUN" convert "$work/torchrun.sh" --to ddlrun.yaml
+grep -qxF 'program: [python3, train.py, "--epochs", 3]' "$work/out" || fail "torchrun: $(grep program "$work/out")"
+reports() { # SED-SCRIPT TEXT
+  sed "$1" "$work/torchrun.sh" >"$work/changed.sh"
+  expect 1 "$2" "$DDLRUN" convert "$work/changed.sh" --to ddlrun.yaml
+}
+reports 's/per-node=1/per-node=2/' 'srun starts it 2 times on each host'
+reports 's/^srun //' 'without srun it starts on the first of 2 hosts only'
+# shellcheck disable=SC2016 # as the script has it
+reports 's/nproc_per_node=4/nproc_per_node=$GPUS/' '$GPUS processes of each host: not known here'
+reports 's/nnodes=2/nnodes=1:4/' '--nnodes 1:4: the job has 2 hosts'
+reports 's/train.py/--max-restarts 3 train.py/' '--max-restarts 3 has no counterpart'
+reports "s/srun torchrun.*/srun bash -c 'torchrun train.py'/" 'torchrun: inside another command'
 # submit accepts each file that convert writes, for each site, from another directory; else nothing is written.
 mkdir -p "$work/sites"
 printf 'scheduler: pbs\nrequired: [queue, account]\nwalltime_most: 30m\n' >"$work/sites/strict.yaml"
