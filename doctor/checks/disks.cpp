@@ -219,10 +219,10 @@ std::span<const Check> disk_checks() {
        "A mount whose server is gone hangs every process that touches it; one that is read-only fails at "
        "the first write.",
        "stat of the same directories, each in a child with 2 s, and the flags of their file systems. fail: "
-       "no "
-       "answer, read-only, TMPDIR or checkpoint directory not writable, no TMPDIR. warn: more than 1 s. "
-       "pass: "
-       "all else.",
+       "no answer, read-only, TMPDIR or checkpoint directory not writable, no TMPDIR. warn: more than 1 s. "
+       "pass: all else. A TMPDIR with PBS_JOBID in its name counts on this host only: on the others PBS "
+       "makes "
+       "it for its own tasks.",
        "umount -l and mount anew; mount -o remount,rw.",
        [](const CheckInput& input) {
          return evaluate_hosts(

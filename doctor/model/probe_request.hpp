@@ -36,7 +36,8 @@ struct Job {
   std::vector<std::uint16_t> ports;  // MASTER_PORT and the like; must be free on the first host
   std::vector<std::string> exports;  // names given by -x
   std::map<std::string, std::string>
-      environment;  // what the job gets by name: OMP_*, KMP_*, OMPI_MCA_*, NCCL_*...
+      environment;                       // what the job gets by name: OMP_*, KMP_*, OMPI_MCA_*, NCCL_*...
+  bool has_tmpdir_of_scheduler = false;  // TMPDIR in `environment` is of this host only
 };
 
 // The request to one host. `host` is its name on the driver host.

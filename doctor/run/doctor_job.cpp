@@ -165,6 +165,16 @@ void read_exports(const DoctorJobOptions& options, const Environment& environmen
   }
 }
 
+// pbs_mom makes TMPDIR/pbs.PBS_JOBID on the first host, and on another host only when PBS starts a task there
+// (OpenPBS 23.06). A process that ssh starts there does not have this TMPDIR.
+bool is_tmpdir_of_scheduler(const Job& job, const Environment& environment) {
+  const std::string id = environment.get("PBS_JOBID");
+  const auto temporary = job.environment.find("TMPDIR");
+  if (id.empty() || temporary == job.environment.end()) return false;
+  const bool is_exported = std::ranges::find(job.exports, "TMPDIR") != job.exports.end();
+  return !is_exported && temporary->second.find(id) != std::string::npos;
+}
+
 std::vector<std::string> choose_hosts(const Environment& environment, const std::vector<std::string>& typed,
                                       const Job& job) {
   if (!typed.empty()) return each_once(typed);
@@ -190,6 +200,7 @@ ExaminedJob find_job(System& system, const DoctorJobOptions& options) {
   job.checkpoint_dir = options.checkpoint_dir;
   job.program = options.program;
   read_exports(options, system.environment, job);
+  job.has_tmpdir_of_scheduler = is_tmpdir_of_scheduler(job, system.environment);
   if (!options.rankfile.empty()) {
     job.rankfile_path = options.rankfile;
     job.rankfile_text = system.files.read(options.rankfile, rankfile::max_rankfile_bytes);

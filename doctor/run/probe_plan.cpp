@@ -48,7 +48,8 @@ ProbeRequest request_for_host(const Job& job, const ProbePlanOptions& options, c
   request.workdir = job.workdir;
   request.checkpoint_dir = job.checkpoint_dir;
   const auto temporary = job.environment.find("TMPDIR");
-  if (temporary != job.environment.end()) request.temporary_dir = temporary->second;
+  const bool is_valid_there = !job.has_tmpdir_of_scheduler || options.is_this_host(host);
+  if (temporary != job.environment.end() && is_valid_there) request.temporary_dir = temporary->second;
   request.data_paths = job.data_paths;
   request.interface = job.interface;
   request.ports = job.ports;

@@ -24,6 +24,15 @@ scenario_ranks_and_cores() {
   ends 0
   [ -s "$lab_home/ranks.html" ] || fail "no report"
 }
+# With doctor as submit calls it by default. TMPDIR of the job is on its first host only, and doctor asks the other by ssh.
+scenario_doctor_on_two_hosts() {
+  small=(DDLRUN_WALLTIME=10m)
+  submit --queue cores --name examined 1x2x1 -- sh -c 'echo "rank $OMPI_COMM_WORLD_RANK in $(hostname -s)"'
+  ends 0
+  same "ranks" "rank 0 in node5 rank 1 in node6" "$(grep '^rank' "$work/out" | sort | xargs)"
+  grep -q '2 hosts by ssh' "$work/out" || fail "doctor did not ask both hosts: $(cat "$work/out")"
+  ! grep -q DISK-02 "$work/out" || fail "doctor rejects PBS's TMPDIR: $(grep -A 4 DISK-02 "$work/out")"
+}
 # More threads than the job's cores: CPU-06, which reads exec_host of qstat, ends the job.
 scenario_doctor_stops() {
   small=(DDLRUN_WALLTIME=10m DDLRUN_EXCLUSIVE=no)

@@ -55,6 +55,20 @@ TEST_CASE("where the hosts and the allocation come from") {
   CHECK_THROWS_AS(asked.job(), Error);
 }
 
+TEST_CASE("TMPDIR is PBS's own if its name contains the job's id") {
+  Asked asked;
+  auto& variables = asked.environment.variables;
+  variables["TMPDIR"] = "/tmp/pbs.1.node1";
+  CHECK_FALSE(asked.job().has_tmpdir_of_scheduler);
+  variables["PBS_JOBID"] = "1.node1";
+  CHECK(asked.job().has_tmpdir_of_scheduler);
+  asked.options.exports = {"TMPDIR"};  // the ranks get it on every host
+  CHECK_FALSE(asked.job().has_tmpdir_of_scheduler);
+  asked.options.exports.clear();
+  variables["TMPDIR"] = "/scratch/kim";
+  CHECK_FALSE(asked.job().has_tmpdir_of_scheduler);
+}
+
 TEST_CASE("ranks and cores of each host") {
   Asked asked;
   asked.options.hosts = "h1,h2";

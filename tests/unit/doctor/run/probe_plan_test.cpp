@@ -61,6 +61,15 @@ TEST_CASE("one request a host, in order, and the last for the driver host") {
   CHECK(plan_probe_requests(job, without).size() == 2);
 }
 
+TEST_CASE("a TMPDIR that PBS made is looked at on this host only") {
+  Job job;
+  job.environment["TMPDIR"] = "/tmp/pbs.1.node1";
+  job.has_tmpdir_of_scheduler = true;
+  const auto requests = plan_probe_requests(job, options_for({"h1", "h2"}));
+  CHECK(requests[0].temporary_dir == "/tmp/pbs.1.node1");
+  CHECK(requests[1].temporary_dir == "");
+}
+
 TEST_CASE("each name of the job is resolved once, wherever it occurs") {
   Job job;
   job.allocation = {"h2", "ib2"};
