@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace ddlrun::cli {
 
@@ -105,16 +106,31 @@ int check_before_submission(System& system, const JobRequest& wanted, bool dry_r
                            "ddlrun submit " + topology::render_dims(job.dims));
   const bool is_here = job.workdir == system.environment.workdir;
   const bool is_trainer = job.program.empty() || job.program[0].starts_with('-');
-  if (!is_trainer || !launch::has_trainer(system)) return 0;
+  if (is_trainer && !launch::has_trainer(system)) return 0;
   return launch::check_trainer_options(system, launch::choose_program(system, job.program, false),
                                        job.dims.world_size(), is_here && !dry_run);
+}
+
+// A program of ddlrun's own without a directory is the one beside the job's ddlrun: that directory need not
+// be in the PATH of the job, which PBS takes from the start-up files of the host.
+void resolve_own_program(System& system, JobRequest& wanted) {
+  JobSpec& job = wanted.parsed.job;
+  constexpr std::array<std::string_view, 3> own{"ddl-train", "ddl-bench", "ddlrun"};
+  if (job.container || job.program.empty() || !job.ddlrun.starts_with('/')) return;
+  if (std::ranges::find(own, job.program[0]) == own.end()) return;
+  const std::string beside = job.ddlrun.substr(0, job.ddlrun.rfind('/') + 1) + job.program[0];
+  if (!system.files.exists(beside)) return;
+  job.program[0] = beside;
+  wanted.parsed.remarks.push_back(
+      fmt::format("program: {}, beside the job's ddlrun", printable(beside, 200)));
 }
 
 }  // namespace
 
 int submit_job(System& system, const JobOptions& options, bool detach) {
-  const JobRequest wanted = load_job_request(system, options);
+  JobRequest wanted = load_job_request(system, options);
   if (!wanted.parsed.errors.empty()) return print_errors(system, wanted);
+  resolve_own_program(system, wanted);
   const bool dry_run = options.dry_run;
   if (const int status = check_before_submission(system, wanted, dry_run); status != 0) return status;
   const auto scheduler = schedulers::make_scheduler(wanted.parsed.job.scheduler);

@@ -118,6 +118,10 @@ DoctorRequest request_of(System& system, const DoctorOptions& options) {
   doctor::choose_checks(request.choice,
                         doctor::all_checks());  // a typing error is reported before any host is asked
   doctor::ExaminedJob examined = find_job(system, options.job);
+  // Options without a program are those of the bundled trainer, as for `launch`.
+  Command& program = examined.job.program;
+  if (!program.empty() && program[0].starts_with('-'))
+    program = choose_program(system, program, false).command;
   request.job = std::move(examined.job);
   request.hosts = std::move(examined.hosts);
   if (request.choice.level != doctor::Level::quick) request.trainer = find_own_trainer(system);

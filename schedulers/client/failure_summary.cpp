@@ -5,6 +5,7 @@
 #include "base/text/text.hpp"
 #include "doctor/diagnose/log_analysis.hpp"
 #include "doctor/diagnose/signatures_yaml.hpp"
+#include "schedulers/client/doctor_words.hpp"
 #include "schedulers/client/job_history.hpp"
 #include "schedulers/client/submitted_job.hpp"
 
@@ -45,12 +46,12 @@ void find_script_words(const std::string& log, FailureSummary& words) {
     if (!lines[i].starts_with(remedy_lead) || !lines[i - 1].starts_with(gives_up)) continue;
     words.first = printable(lines[i - 1].substr(gives_up.size()), 300);
     words.remedy = printable(lines[i].substr(remedy_lead.size()), 300);
-    // doctor has printed its findings: the last of its failures stands above.
-    for (std::size_t above = i - 1; above-- > 0 && words.first.starts_with("doctor");) {
-      if (!trim(lines[above]).starts_with("fail ")) continue;
-      words.first += ": " + printable(trim(trim(lines[above]).substr(5)), 200);
-      break;
-    }
+    if (!words.first.starts_with("doctor")) return;
+    const DoctorWords doctor = find_doctor_words(std::span(lines).first(i - 1));
+    if (doctor.failures.empty()) return;  // a host was not reached
+    words.first += ": " + doctor.failures;
+    if (!doctor.remedy.empty())
+      words.remedy = doctor.remedy + (doctor.may_go_on ? "; or: " + words.remedy : "");
     return;
   }
 }
@@ -112,11 +113,17 @@ std::uint64_t size_of(System& system, const std::string& path) {
   }
 }
 
-bool is_bad_end(JobState state) {
+bool is_bad_end(const JobStatus& status) {
+  if (is_saved_end(status)) return false;
+  const JobState state = status.state;
   return state == JobState::failed || state == JobState::out_of_memory || state == JobState::node_failed;
 }
 
 }  // namespace
+
+bool is_saved_end(const JobStatus& status) {
+  return status.state == JobState::failed && status.exit_status == 75;
+}
 
 diagnose::LogSource log_source_of(SchedulerKind kind) {
   if (kind == SchedulerKind::slurm) return diagnose::LogSource::slurm;
@@ -126,7 +133,7 @@ diagnose::LogSource log_source_of(SchedulerKind kind) {
 
 FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus& status) {
   FailureSummary words;
-  if (job.output.empty() || !is_bad_end(status.state)) return words;
+  if (job.output.empty() || !is_bad_end(status)) return words;
   const auto starter = log_source_of(job.scheduler);
   diagnose::LogAnalysis analysis(diagnose::builtin_signatures());
   LogEnd end;
@@ -161,7 +168,8 @@ FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus
 }
 
 void add_cause(System& system, const JobRef& job, JobStatus& status, std::uint64_t most_bytes) {
-  if (!job.submitted_here() || !is_bad_end(status.state)) return;
+  if (is_saved_end(status)) status.explained = saved_end_text;
+  if (!job.submitted_here() || !is_bad_end(status)) return;
   std::string cause = job.last.explained;
   if (is_over(job.last.state) && job.last.exit_status && !cause.empty()) {
     status.exit_status = job.last.exit_status;

@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace ddlrun::schedulers {
 
@@ -23,6 +24,11 @@ struct FailureSummary {
   // In one line; "" if the log has no cause.
   std::string cause() const { return first.empty() ? title : first; }
 };
+
+// Status 75 (EX_TEMPFAIL): the program saved after a signal, as ddl-train does. `launch` does not restart it
+// either.
+bool is_saved_end(const JobStatus& status);
+constexpr std::string_view saved_end_text = "stopped by its signal, and saved; resubmit continues";
 
 // Whose words a failed job's log is read by.
 diagnose::LogSource log_source_of(SchedulerKind kind);

@@ -37,6 +37,7 @@ std::string how_job_ended(const JobRef& job, const JobStatus& status, const std:
     case JobState::completed:
       return "completed";
     case JobState::failed:
+      if (is_saved_end(status)) return "was stopped by its signal, and saved (exit status 75)";
       return how_it_failed(job, status, first);
     case JobState::cancelled:
       return "was cancelled";
@@ -91,6 +92,10 @@ std::string next_step(System& system, const JobRef& job, const JobStatus& status
     case JobState::timed_out:
       return after_time_limit(system, job);
     case JobState::failed:
+      if (is_saved_end(status))
+        return fmt::format(
+            "ddlrun resubmit {}   # continues, if the program reads what it saved (ddl-train: --resume)",
+            quote_shell(job.id));
       return after_own_signal(system, job, status);
     case JobState::node_failed:
       return "the same again; --requeue yes lets the scheduler do it; ddlrun doctor " +

@@ -2,6 +2,7 @@
 #include "base/text/error.hpp"
 #include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
+#include "schedulers/client/failure_summary.hpp"
 #include "schedulers/client/job_outcome.hpp"
 #include "schedulers/client/job_status_json.hpp"
 
@@ -65,7 +66,7 @@ std::string remark(const JobStatus& status) {
 TableRow row_of(const std::string& id, const JobRef& job, const JobStatus& status) {
   const std::string& queue = status.queue.empty() ? job.queue : status.queue;
   return {printable(id, 64),
-          std::string(name_of(status.state)),
+          std::string(is_saved_end(status) ? "stopped" : name_of(status.state)),
           exit_text(status),
           job.name.empty() ? "-" : printable(job.name, 64),
           queue.empty() ? "-" : printable(queue, 32),

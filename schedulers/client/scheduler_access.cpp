@@ -53,7 +53,8 @@ SchedulerKind parse_scheduler(const std::string& name) {
 }
 
 bool is_in_path(System& system, const std::string& program) {
-  for (const std::string_view dir : split(system.environment.get("PATH"), ':')) {
+  const std::string path = system.environment.get("PATH");  // split() returns views into it
+  for (const std::string_view dir : split(path, ':')) {
     if (!dir.empty() && system.files.exists(std::string(dir) + "/" + program)) return true;
   }
   return false;

@@ -261,7 +261,8 @@ void read_program(SettingReader& reader, JobSpec& job) {
   if (setting == nullptr) {
     if (reader.find("template") != nullptr) return;  // it may have its own
     reader.add_error_at("there is no program", "",
-                        "program: python train.py   # or: ddlrun submit ... -- python train.py");
+                        "program: python train.py   # or: ddlrun submit ... -- python train.py; the bundled "
+                        "trainer: -- ddl-train --epochs 1");
     return;
   }
   if (setting->value.kind == Kind::sequence) {

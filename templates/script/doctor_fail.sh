@@ -7,5 +7,5 @@
 "$ddl_binary" doctor@hosts@ --quick --dims @dims@@via@@warn@@program@ >&2 || {
   ddl_status=$?
   ddl_fail "doctor's status is $ddl_status: nothing is started" \
-    '--doctor warn goes on, --doctor off leaves it out' "$ddl_status"
+    'the remedies above; --doctor warn goes on where the job can run nevertheless' "$ddl_status"
 }

@@ -67,6 +67,10 @@ expect 0 '1 pass' "$DDLRUN" doctor localhost --only NET-04 --port "$port" --fix-
 grep -q "^ddlrun: nothing to mend: $work/nothing.sh is not written$" "$work/err" || fail "--fix-script, nothing to mend: $(cat "$work/err")"
 [ ! -e "$work/nothing.sh" ] || fail "a fix script without remedies"
 
+# Options without a program are those of the bundled trainer, as for launch.
+trainer=$(dirname "$(readlink -f "$DDLRUN")")/ddl-train
+[ ! -x "$trainer" ] || expect 0 "1 pass" "$DDLRUN" doctor localhost --only SW-01 -- --epochs 1
+
 # The baseline: the same machine is as it was; another limit is a difference.
 expect 0 'are kept in' "$DDLRUN" doctor localhost --only LIM-03 --baseline save
 expect 0 'BASE-01' "$DDLRUN" doctor localhost --only LIM-03 --baseline compare --all

@@ -82,6 +82,8 @@ grep '^  at:' err | sort -c -t : -k 3n || fail "not in the order of the file: $(
 # Only the command line is wrong: 2; a file too: 3.
 expect_refusal 2 'walltime' "$DDLRUN" submit --slurm 1x1x1 --walltime 90 -- true
 expect_refusal 2 'there is no program' "$DDLRUN" submit --slurm 1x1x1 --walltime 1h
+grep -q 'ddl-train' err || fail "the bundled trainer is not offered: $(cat err)"
+expect_refusal 2 'there is no program' "$DDLRUN" submit --slurm 1x1x1 --walltime 1h
 expect_refusal 2 'shape is missing' "$DDLRUN" submit --slurm --walltime 1h -- true
 expect_refusal 3 'bad.yaml:1:11' "$DDLRUN" submit --slurm --job bad.yaml --memory 5 1x1x1 -- true
 expect_refusal 2 '--cores-per-node' "$DDLRUN" submit --slurm 4x2x1 --runner srun --walltime 1h --dry-run -- true
@@ -231,7 +233,19 @@ refuses "/logs does not exist" --output logs/%j.txt 2x1 -- true
 refuses '/no.sif does not exist' --container no.sif 2x1 -- true
 refuses 'torchrun starts ranks itself' 2x1 -- torchrun plain.sh
 expect_refusal 2 '--epochs' "${slurm[@]}" 2x1 -- --epochs none
+# The trainer by its name, which the job's PATH need not have: beside ddlrun, and its options are examined.
+trainer=$(dirname "$(readlink -f "$DDLRUN")")/ddl-train
+if [ -x "$trainer" ]; then
+  expect_refusal 2 '--epochs' "${slurm[@]}" 2x1 -- ddl-train --epochs none
+  expect 0 "program: $trainer, beside the job's ddlrun" "${slurm[@]}" --dry-run 2x1 -- ddl-train --epochs 1
+  ! grep -q 'not in PATH' ../err || fail "a program beside ddlrun is reported: $(cat ../err)"
+  grep -qxF "ddl_program=($trainer --epochs 1)" ../out || fail "the job has another program: $(grep ddl_program ../out)"
+fi
 expect 0 'the program trian is not in PATH here' "${slurm[@]}" 2x1 -- trian
+# The first directory of PATH counts too.
+mkdir first && printf '#!/bin/sh\n' >first/in_first && chmod +x first/in_first
+expect 0 '' env PATH="$PWD/first:$PWD:$PATH" "$DDLRUN" submit --slurm --walltime 1h --dry-run 2x1 -- in_first
+! grep -q 'not in PATH' ../err || fail "the first directory of PATH is passed over: $(cat ../err)"
 rm -r ddlrun-jobs "$work/handed_in"
 expect 0 'made.sh does not exist; it must exist when the job starts' "${slurm[@]}" --dependencies afterok:7 --dry-run 2x1 -- ./made.sh
 expect 0 'trian does not exist; try: ls' "${slurm[@]}" --dry-run 2x1 -- ./trian

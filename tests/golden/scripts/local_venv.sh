@@ -85,7 +85,7 @@ ddl_program=(--epochs 3)
 "$ddl_binary" doctor h1,h2 --quick --dims 2x2x1 -- "${ddl_program[@]}" >&2 || {
   ddl_status=$?
   ddl_fail "doctor's status is $ddl_status: nothing is started" \
-    '--doctor warn goes on, --doctor off leaves it out' "$ddl_status"
+    'the remedies above; --doctor warn goes on where the job can run nevertheless' "$ddl_status"
 }
 
 # What reaches the ranks, by name.

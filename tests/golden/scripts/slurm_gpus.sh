@@ -108,7 +108,7 @@ ddl_program=(python train.py --name 'it'\''s "4x4"')
 "$ddl_binary" doctor --quick --dims 4x2x2 -- "${ddl_program[@]}" >&2 || {
   ddl_status=$?
   ddl_fail "doctor's status is $ddl_status: nothing is started" \
-    '--doctor warn goes on, --doctor off leaves it out' "$ddl_status"
+    'the remedies above; --doctor warn goes on where the job can run nevertheless' "$ddl_status"
 }
 
 # What reaches the ranks, by name.

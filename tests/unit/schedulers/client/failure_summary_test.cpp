@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "schedulers/client/failure_summary.hpp"
 
+#include "schedulers/client/job_outcome.hpp"
 #include "tests/support/fake_system.hpp"
 
 #include <doctest/doctest.h>
@@ -43,13 +44,45 @@ TEST_CASE("the script's own reason and remedy come first") {
   CHECK(found.diagnosis.empty());
 }
 
-TEST_CASE("doctor's last failure is named with the script's reason") {
+// As doctor prints it: README.md and docs/doctor.md have such reports.
+TEST_CASE("all failures of doctor's last report are named, and the remedy of the first is the remedy") {
+  const std::string old =
+      "fail  NET-01  links and MTU\n  at    node1\n\n2 hosts by ssh, quick: 108 checks in 0.1 s: 1 fail\n";
+  const std::string report =
+      "fail  LIM-01  locked memory\n  at    node2 (1 of 2)\n  is    memlock 64 KiB\n  try   there, as root:\n"
+      "          printf '* - memlock unlimited\\n' > /etc/x.conf\n\n"
+      "fail  LIM-01  locked memory\n  at    node1 (1 of 2)\n\n"
+      "fail  DISK-01  space\n  at    node1 (1 of 2)\n  try   delete what is not needed\n\n";
+  const std::string end =
+      "2 hosts by ssh, quick: 108 checks in 0.1 s: 38 pass, 3 fail\n"
+      "ddlrun job: doctor's status is 1: nothing is started\n  try: --doctor warn goes on\n";
   Failed failed;
-  const FailureSummary found = failed.summary(
-      "  fail  LIM-01  max locked memory is 64 KiB\nddlrun job: doctor found what stops the job\n  try: "
-      "ddlrun "
-      "doctor\n");
-  CHECK(found.first.starts_with("doctor found what stops the job: LIM-01"));
+  FailureSummary found = failed.summary(old + report + end);
+  CHECK(found.first == "doctor's status is 1: nothing is started: LIM-01 locked memory, DISK-01 space");
+  CHECK(found.remedy ==
+        "printf '* - memlock unlimited\\n' > /etc/x.conf   # on node2 (1 of 2), as root; or: --doctor warn "
+        "goes "
+        "on");
+  // A program that is missing is missing whatever doctor is asked to do.
+  found = failed.summary(
+      "fail  SW-01  the program on every host\n  is    trian is not in PATH\n  try   put the "
+      "program there\n\n" +
+      end);
+  CHECK(found.first.ends_with(": SW-01 the program on every host"));
+  CHECK(found.remedy == "put the program there");
+}
+
+TEST_CASE("exit status 75 is no failure: the program saved") {
+  Failed failed;
+  failed.status.exit_status = 75;
+  const std::string log = "ddlrun: rank 1 on node2 failed first: it exited with status 75\n";
+  CHECK(failed.summary(log).cause().empty());
+  CHECK(render_end(failed.job, failed.status, "") ==
+        "job 42 was stopped by its signal, and saved (exit status 75)");
+  System system = failed.interfaces();
+  print_outcome(system, failed.job, failed.status);
+  CHECK(failed.err.find("failed") == std::string::npos);
+  CHECK(failed.err.find("try: ddlrun resubmit 42 ") != std::string::npos);
 }
 
 TEST_CASE("the rank that failed first, from srun's log") {
