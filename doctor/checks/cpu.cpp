@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <climits>
 
 namespace ddlrun::doctor {
 
@@ -212,13 +213,23 @@ std::string render_hogs(const std::vector<std::string_view>& lines) {
   return text;
 }
 
+// Hardware threads of the host; 0 where they are not known.
+std::uint64_t count_online(const Facts& facts) {
+  const auto text = facts.text("cpu.online");
+  const auto online = text ? parse_ranges(*text, INT_MAX) : std::nullopt;
+  return online ? online->size() : 0;
+}
+
 CheckResult evaluate_load(const CheckInput&, const HostReport& host) {
   const auto one = host.facts.number("load.one"), threads = host.facts.number("cpu.usable_threads");
   if (!one || !threads || *threads == 0) return skip_missing(host.facts, "load.one");
-  const std::string load = fmt::format("load {:.2f} on {}", static_cast<double>(*one) / 100,
-                                       count_of(*threads, "hardware thread"));
+  // The load is the whole host's, even where this process may use a part of it.
+  const std::uint64_t all = std::max<std::uint64_t>(*threads, count_online(host.facts));
   const auto hogs = host.facts.list("process.hogs");
-  if (hogs.empty()) return pass("no other program computes here");
+  const bool is_hidden = hogs.empty() && *one > all * 100;
+  if (hogs.empty() && !is_hidden) return pass("no other program computes here");
+  const std::string load = fmt::format("load {:.2f} on {}", static_cast<double>(*one) / 100,
+                                       count_of(is_hidden ? all : *threads, "hardware thread"));
   std::uint64_t percent = 0;
   for (const std::string_view line : hogs) {
     const auto words = split(line, ' ');
@@ -226,7 +237,10 @@ CheckResult evaluate_load(const CheckInput&, const HostReport& host) {
   }
   CheckResult result;
   result.verdict = percent * 2 > *threads * 100 ? Verdict::fail : Verdict::warn;
-  result.observed = fmt::format("{}; {}", load, render_hogs(hogs));
+  result.observed =
+      fmt::format("{}; {}", load,
+                  is_hidden ? "processes not visible: each below half a core, or of another container"
+                            : render_hogs(hogs));
   result.expected = "no other program computes here";
   result.why = "a rank that shares its core makes all ranks wait in every step";
   result.remedy = {{"ps -o pid,user,etime,time,comm --sort=-time -e | head"},
@@ -331,7 +345,9 @@ std::span<const Check> cpu_checks() {
        "for that one.",
        "Processes older than 60 s that used half a core or more on average since they began "
        "(/proc/PID/stat), not counting ours; at level quick only where the load average is at least half "
-       "of the usable threads. pass: none. warn: some. fail: together more than half of the threads.",
+       "of the usable threads. pass: none. warn: some, or none where the load average exceeds the threads of "
+       "the host. fail: together "
+       "more than half of the threads.",
        "End them, or ask for whole hosts.",
        [](const CheckInput& input) { return evaluate_hosts(input, "CPU-09", evaluate_load, "processes"); }},
       {"CPU-10", "memory", Level::quick, Place::host, "Where memory runs out the kernel kills a rank.",

@@ -12,6 +12,11 @@ FactTable usable_cores(const char* count, const char* threads) {
 FactTable governors(const char* list, const char* percent = "100") {
   return {{"cpu.governors", list}, {"cpu.capped_percent", percent}};
 }
+// A host of 64 threads, of which 8 may be used.
+FactTable load_alone(const char* hundredths) {
+  return {
+      {"load.one", hundredths}, {"cpu.usable_threads", "8"}, {"cpu.online", "0-63"}, {"process.hogs", ""}};
+}
 FactTable load(const char* hogs, const char* threads = "8") {
   return {{"load.one", "120"}, {"cpu.usable_threads", threads}, {"process.hogs", hogs}};
 }
@@ -75,12 +80,21 @@ TEST_CASE("processors: verdicts at both sides of each threshold") {
       {"CPU-09", "warn", load("812 1000 400 python3"), no_job},
       {"CPU-09", "fail", load("812 1000 401 python3"), no_job},
       {"CPU-09", "fail", load("812 1000 300 python3\n813 1000 101 python3"), no_job},
+      {"CPU-09", "pass", load_alone("6400"), no_job},  // the other 56 threads are others'
+      {"CPU-09", "warn", load_alone("6401"), no_job},
+      {"CPU-09", "warn", load("", "1"), no_job},  // 1.20 on 1 thread
       {"CPU-09", "skip", {}, no_job},
       {"CPU-11", "pass", {{"process.zombies", "99"}, {"process.stuck", ""}}, no_job},
       {"CPU-11", "warn", {{"process.zombies", "100"}, {"process.stuck", ""}}, no_job},
       {"CPU-11", "warn", {{"process.zombies", "0"}, {"process.stuck", "77 cp"}}, no_job},
       {"CPU-11", "skip", {}, no_job},
   });
+}
+
+TEST_CASE("CPU-09: a load whose processes are not visible") {
+  const FactTable busy = {{"load.one", "3500"}, {"cpu.usable_threads", "2"}, {"process.hogs", ""}};
+  CHECK(evaluate_one("CPU-09", busy, {})
+            .observed.starts_with("load 35.00 on 2 hardware threads; processes not visible"));
 }
 
 TEST_CASE("CPU-04 reports how many threads fit") {
