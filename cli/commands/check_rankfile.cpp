@@ -86,29 +86,42 @@ CheckContext make_context(System& system, const CheckRankfileOptions& options) {
   return context;
 }
 
-std::string render_all(const std::string& file, const std::vector<RankfileFinding>& findings) {
-  std::string text;
-  for (const RankfileFinding& finding : findings) text += rankfile::render_finding(file, finding);
-  return text;
+// What was not checked, and how to check it; "" where all was.
+std::string render_unchecked(const CheckRankfileOptions& options, bool cores_checked) {
+  const bool hosts_checked = !options.hosts.empty() || !options.hostfile.empty() ||
+                             (cores_checked && !any_given(options.machine));  // the lines are for this host
+  if (cores_checked && hosts_checked) return "";
+  const char* const option = cores_checked ? "--hosts LIST" : "--topology node.xml";
+  return fmt::format("{} were not checked: {}, or ddlrun doctor --rankfile {}",
+                     cores_checked   ? "hosts"
+                     : hosts_checked ? "cores"
+                                     : "hosts and cores",
+                     option, options.file == "-" ? "FILE" : quote_shell(options.file));
 }
 
-std::string praise_rankfile(const std::string& file, const std::string& text, bool cores_checked) {
-  return fmt::format("ddlrun: {}: ok, {} rank lines{}\n", file, rankfile::parse_rank_lines(text).size(),
-                     cores_checked ? ", every core is there" : "");
+// The last line, on stderr: the verdict on a file without findings, and what was not checked.
+std::string render_verdict(const CheckRankfileOptions& options, const std::string& text, bool praise,
+                           bool cores_checked) {
+  const std::string unchecked = render_unchecked(options, cores_checked);
+  if (!praise) return cores_checked ? "" : fmt::format("ddlrun: {}: {}\n", options.file, unchecked);
+  const std::size_t lines = rankfile::parse_rank_lines(text).size();
+  return fmt::format("ddlrun: {}: {}, {} rank line{}{}{}\n", options.file,
+                     cores_checked ? "ok" : "the form is right", lines, lines == 1 ? "" : "s",
+                     cores_checked ? ", every core is there" : "", unchecked.empty() ? "" : "; " + unchecked);
 }
 
 int run_fix(System& system, const CheckRankfileOptions& options, const std::string& text,
             const CheckContext& context) {
   const auto fixed = rankfile::fix_rankfile(text, context);
   if (rankfile::has_errors(fixed.remaining)) {
-    system.err(render_all(options.file, fixed.remaining));
+    system.err(rankfile::render_findings(options.file, text, fixed.remaining));
     system.err(render_message(
         "ddlrun", "error",
         {"the file was not fixed: what is listed above is not for a program to decide", options.file,
          "mend those lines by hand, or write the file again with ddlrun gen-rankfile"}));
     return 1;
   }
-  system.err(render_all(options.file, rankfile::check_rankfile(text, context)));
+  system.err(rankfile::render_findings(options.file, text, rankfile::check_rankfile(text, context)));
   system.out(fixed.text);
   return rankfile::needs_attention(fixed.remaining) ? 1 : 0;
 }
@@ -120,22 +133,20 @@ int run_check_rankfile(System& system, const CheckRankfileOptions& options) {
   CheckContext context = make_context(system, options);
   const std::string text = read_rankfile(system, options.file);
   const auto machine = machine_of_rankfile(system, options, text);
-  if (machine) {
-    context.machine_of = [&machine](std::string_view) { return &*machine; };
-  } else {
-    system.err(render_message("ddlrun", "note",
-                              {"cores were not checked: the cores of these hosts are not known", options.file,
-                               "--topology node.xml, or --sockets 2 --cores 10"}));
+  if (machine) context.machine_of = [&machine](std::string_view) { return &*machine; };
+  if (options.fix) {
+    const int status = run_fix(system, options, text, context);
+    system.err(render_verdict(options, text, false, machine.has_value()));
+    return status;
   }
-  if (options.fix) return run_fix(system, options, text, context);
   const auto findings = rankfile::check_rankfile(text, context);
   if (options.json) {
     system.out(
         rankfile::render_findings_json(options.file, findings, machine.has_value(), context.mpi_major));
   } else {
-    system.out(coloured_report(system.environment, render_all(options.file, findings)));
-    if (findings.empty()) system.err(praise_rankfile(options.file, text, machine.has_value()));
+    system.out(coloured_report(system.environment, rankfile::render_findings(options.file, text, findings)));
   }
+  system.err(render_verdict(options, text, findings.empty() && !options.json, machine.has_value()));
   return rankfile::needs_attention(findings) ? 1 : 0;
 }
 

@@ -167,20 +167,21 @@ CheckContext check_context(const JobShape& shape, const JobPlan& job, std::vecto
   return context;
 }
 
+// `check`: the command that finds the same errors.
 void check_text(System& system, const std::string& file, const std::string& text, const CheckContext& context,
-                std::vector<std::string>& reported) {
-  const auto findings = rankfile::check_rankfile(text, context);
+                const char* check, std::vector<std::string>& reported) {
+  auto findings = rankfile::check_rankfile(text, context);
+  std::erase_if(findings, [](const auto& finding) { return finding.severity == rankfile::Severity::note; });
+  system.err(rankfile::render_findings(file, text, findings));
   std::size_t errors = 0;
   for (const rankfile::RankfileFinding& finding : findings) {
-    if (finding.severity == rankfile::Severity::note) continue;
     if (finding.severity == rankfile::Severity::error) ++errors;
-    system.err(rankfile::render_finding(file, finding));
     reported.push_back(fmt::format("{} in line {}: {}", finding.id, finding.line, finding.what));
   }
   if (errors == 0) return;
   throw Error(ErrorKind::request, {fmt::format("the rankfile has {} error{}: nothing was started", errors,
                                                errors == 1 ? "" : "s"),
-                                   file, "ddlrun check-rankfile " + quote_shell(file)});
+                                   file, fmt::format("{} {}", check, quote_shell(file))});
 }
 
 // The user's rankfile: its names, cores and ranks are checked against the allocation too.
@@ -199,13 +200,15 @@ JobPlan take_rankfile(System& system, const LaunchSpec& spec, int mpi_major) {
   }
   // The form first: hosts are asked only for a file that could run.
   check_text(system, shape.rankfile, job.rankfile_text,
-             check_context(shape, job, shape.hosts, ranks_of(shape, job, lines), mpi_major), job.findings);
+             check_context(shape, job, shape.hosts, ranks_of(shape, job, lines), mpi_major),
+             "ddlrun check-rankfile", job.findings);
   job.findings.clear();  // the second check finds them again
   job.machines = topology::find_job_machines(system, job.hosts, spec.placement.machine,
                                              topology::Unprobed::refuse, directory_to_check(system, spec));
   refuse_assumed(job.machines);
   check_text(system, shape.rankfile, job.rankfile_text,
-             check_context(shape, job, {}, ranks_of(shape, job, lines), mpi_major), job.findings);
+             check_context(shape, job, {}, ranks_of(shape, job, lines), mpi_major),
+             "ddlrun doctor --rankfile", job.findings);
   job.ranks = planned_ranks(lines, job.hosts, machine_pointers(job), mpi_major);
   return job;
 }
@@ -239,7 +242,7 @@ JobPlan plan_job_ranks(System& system, const LaunchSpec& spec, int mpi_major) {
   CheckContext context =
       check_context(shape, job, {}, static_cast<std::uint32_t>(job.ranks.size()), mpi_major);
   context.shares_cores = spec.placement.plan.oversubscribe;
-  check_text(system, "rankfile", job.rankfile_text, context, job.findings);
+  check_text(system, "rankfile", job.rankfile_text, context, "ddlrun check-rankfile", job.findings);
   return job;
 }
 

@@ -14,7 +14,18 @@ expect 0 '' "$DDLRUN" check-rankfile "$work/good.rf" --sockets 2 --cores 10 --mp
 for file in "$golden"/rankfiles/*.rf; do
   expect 0 '' "$DDLRUN" check-rankfile "$file" --sockets 2 --cores 10
 done
-expect 0 'cores were not checked' "$DDLRUN" check-rankfile "$work/good.rf"
+
+# The last line says what was not checked: doctor asks the hosts.
+unchecked="$work/good.rf: the form is right, 24 rank lines; hosts and cores were not checked: --topology node.xml, or ddlrun doctor --rankfile $work/good.rf"
+expect 0 "$unchecked" "$DDLRUN" check-rankfile "$work/good.rf"
+[ "$(tail -n 1 "$work/err")" = "ddlrun: $unchecked" ] || fail "last line: $(tail -n 1 "$work/err")"
+expect 0 'form is right, 24 rank lines; cores were not checked' "$DDLRUN" check-rankfile "$work/good.rf" --hosts 'n[1-6]'
+expect 0 'every core is there; hosts were not checked: --hosts LIST' "$DDLRUN" check-rankfile "$work/good.rf" --sockets 2 --cores 10
+expect 0 'hosts and cores were not checked' "$DDLRUN" check-rankfile "$work/good.rf" --json
+
+# A file that is no rankfile: 20 findings and a count.
+expect 1 'this is no rankfile: no line of it is a rank line; ' "$DDLRUN" check-rankfile /bin/ls
+[ "$(grep -c '^/bin/ls:.*\]$' "$work/out")" -eq 20 ] || fail "$(wc -l <"$work/out") lines about /bin/ls"
 
 # One golden: every line of the report.
 expect 1 '' "$DDLRUN" check-rankfile "$golden/check-rankfile/many.rf" "${m24[@]}" -n 12 --hosts a,b

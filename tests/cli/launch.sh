@@ -158,6 +158,7 @@ has "bad rankfile" bad.err "bad.rf:2:"
 printf 'rank 0=%s slot=0:9999\n' "$(cat name)" > nocore.rf
 launch nocore --rankfile nocore.rf -- touch ran
 same "a core that is not there: status" 3 "$status"
+has "a core that is not there: what finds it" nocore.err "ddlrun doctor --rankfile nocore.rf"
 launch count 3 --rankfile one.rf -- touch ran
 same "dims that disagree: status" 3 "$status"
 launch number -n 2 -rf one.rf -- touch ran

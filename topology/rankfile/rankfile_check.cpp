@@ -346,4 +346,20 @@ std::string render_finding(std::string_view file_name, const RankfileFinding& fi
   return text;
 }
 
+std::string render_findings(std::string_view file_name, std::string_view text,
+                            const std::vector<RankfileFinding>& findings) {
+  constexpr std::size_t most_of_another_file = 20;
+  const bool cut = findings.size() > most_of_another_file && parse_rank_lines(text).empty();
+  const std::size_t shown = cut ? most_of_another_file : findings.size();
+  std::string all;
+  for (std::size_t i = 0; i < shown; ++i) all += render_finding(file_name, findings[i]);
+  if (cut) {
+    all += fmt::format(
+        "{}: this is no rankfile: no line of it is a rank line; {} more findings are not listed\n"
+        "  try: ddlrun gen-rankfile DIMS HOSTS > job.rf\n",
+        file_name, findings.size() - shown);
+  }
+  return all;
+}
+
 }  // namespace ddlrun::rankfile

@@ -55,5 +55,8 @@ bool needs_attention(const std::vector<RankfileFinding>& findings);
 
 // "FILE:LINE:COLUMN: severity: what [id]\n  try: hint\n  fix: corrected\n"
 std::string render_finding(std::string_view file_name, const RankfileFinding& finding);
+// All findings about `text`; the first 20 and the count of the rest where no line of it is a rank line.
+std::string render_findings(std::string_view file_name, std::string_view text,
+                            const std::vector<RankfileFinding>& findings);
 
 }  // namespace ddlrun::rankfile
