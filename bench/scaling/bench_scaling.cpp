@@ -40,6 +40,7 @@ TrainRun run_one_scaling(System& system, const ScalingRequest& request, const Sc
                  result.start_error, render_shell(command)});
   }
   TrainRun found = bench_report::parse_train_summary(result.out, scaling_run_name(run));
+  found.hosts = run.hosts;
   system.err(fmt::format("ddlrun: {}: {:.0f} images/s, after {:.0f} s\n", scaling_run_name(run),
                          found.images_per_second, static_cast<double>(result.elapsed.count()) / 1e3));
   return found;

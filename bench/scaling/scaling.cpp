@@ -13,6 +13,8 @@ namespace {
 
 constexpr double as_good_as_ideal = 0.97;
 constexpr double nearly_ideal = 0.90;
+// The work of a rank is the same in all runs, so more than its share of the speed is a slow first run.
+constexpr double most_credible = 1.10;
 constexpr double worth_telling = 0.005;  // of a step
 
 ScalingRow make_row(const TrainRun& run) {
@@ -25,6 +27,31 @@ ScalingRow make_row(const TrainRun& run) {
   row.compute_ms = run.compute_percent ? std::min(rest, row.step_ms * *run.compute_percent / 100.0) : rest;
   if (run.compute_percent) row.other_ms = rest - row.compute_ms;
   return row;
+}
+
+// The first row above all that its ranks allow.
+const ScalingRow* find_incredible(const Scaling& scaling) {
+  const auto found =
+      std::ranges::find_if(scaling.rows, [](auto& row) { return row.efficiency > most_credible; });
+  return found == scaling.rows.end() ? nullptr : &*found;
+}
+
+// "1 host -> 2 hosts: 1.9 times; 4 hosts: 3.6 times", of rows with as many ranks a host as the last; else "".
+std::string render_host_steps(const Scaling& scaling) {
+  const TrainRun& last = scaling.rows.back().run;
+  const auto is_full = [&](const ScalingRow& row) {
+    return row.run.ranks * last.hosts == last.ranks * row.run.hosts;
+  };
+  const auto one = std::ranges::find_if(
+      scaling.rows, [&](const ScalingRow& row) { return row.run.hosts == 1 && is_full(row); });
+  if (one == scaling.rows.end() || last.hosts == 1) return "";
+  std::vector<std::string> parts;
+  for (const ScalingRow& row : scaling.rows) {
+    if (row.run.hosts == 1 || !is_full(row)) continue;
+    parts.push_back(fmt::format("{} hosts: {:.3g} times", row.run.hosts,
+                                row.run.images_per_second / one->run.images_per_second));
+  }
+  return "1 host -> " + join(parts, "; ") + "\n";
 }
 
 std::string ranks_text(int ranks) { return fmt::format("{} rank{}", ranks, ranks == 1 ? "" : "s"); }
@@ -88,14 +115,22 @@ std::string render_scaling_answer(const Scaling& scaling) {
     return fmt::format("{} train{} {:.0f} images/s; nothing to compare with.\n", ranks_text(last.run.ranks),
                        last.run.ranks == 1 ? "s" : "", last.run.images_per_second);
   }
+  const std::string question = fmt::format("Are {} {:.3g} times faster than {}?", ranks_text(last.run.ranks),
+                                           last.ideal, first.run.ranks);
+  if (const ScalingRow* const row = find_incredible(scaling)) {
+    return fmt::format(
+        "{} Disturbed, not an answer: {:.3g} times ({:.0f} %) with {} is not credible; --repeat 5 on an idle "
+        "machine\n",
+        question, row->speedup, 100.0 * row->efficiency, ranks_text(row->run.ranks));
+  }
   const char* const verdict = last.efficiency >= as_good_as_ideal ? "Yes"
                               : last.efficiency >= nearly_ideal   ? "Nearly"
                                                                   : "No";
   const std::string found =
       last.speedup < 1.0 ? fmt::format("they are slower, {:.2g} of the speed", last.speedup)
                          : fmt::format("{:.3g} times ({:.0f} %)", last.speedup, 100.0 * last.efficiency);
-  return fmt::format("Are {} {:.3g} times faster than {}? {}: {}.{}\n", ranks_text(last.run.ranks),
-                     last.ideal, first.run.ranks, verdict, found, render_losses(first, last));
+  return fmt::format("{} {}: {}.{}\n{}", question, verdict, found, render_losses(first, last),
+                     render_host_steps(scaling));
 }
 
 std::string render_scaling_table(const Scaling& scaling) {

@@ -14,6 +14,7 @@ namespace ddlrun::bench_report {
 struct TrainRun {
   std::string net;
   int ranks = 1;
+  int hosts = 1;  // not in the summary: those that were asked for
   int threads = 1;
   std::size_t global_batch = 0;
   std::size_t steps = 0;
@@ -50,7 +51,9 @@ struct Scaling {
 // Runs with the same batch per rank. Throws Error(request) where batches differ.
 Scaling compare_runs(const std::vector<TrainRun>& runs, const std::string& hosts);
 
-// "Are 4 ranks 4 times faster than 1? No: 3.4 times (85 %). Of a step ...". About the last row.
+// "Are 4 ranks 4 times faster than 1? No: 3.4 times (85 %). Of a step ...". About the last row. Neither yes
+// nor no where a row is faster than its ranks allow. A second line has the speed-up from one full host to
+// several.
 std::string render_scaling_answer(const Scaling& scaling);
 std::string render_scaling_table(const Scaling& scaling);
 std::string render_scaling_json(const Scaling& scaling);  // "ddlrun.bench.scaling/1"

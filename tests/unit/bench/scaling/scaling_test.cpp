@@ -88,6 +88,37 @@ TEST_CASE("the answer") {
         std::string::npos);
 }
 
+TEST_CASE("more speed than ranks is no answer") {
+  // A newcomer's measurement: 2.98 times from 2 to 4 ranks, beside other programs.
+  const std::string answer =
+      render_scaling_answer(compare_runs({known_run(2, 100, 0), known_run(4, 298, 0)}, ""));
+  CHECK(
+      answer.starts_with("Are 4 ranks 2 times faster than 2? Disturbed, not an answer: 2.98 times (149 %)"));
+  CHECK(answer.find("--repeat 5 on an idle machine") != std::string::npos);
+  CHECK(answer.find("Yes") == std::string::npos);
+  // The first run is the slow one, whichever later row shows it.
+  CHECK(render_scaling_answer(
+            compare_runs({known_run(1, 100, 0), known_run(2, 230, 0), known_run(4, 390, 0)}, ""))
+            .find("Disturbed, not an answer: 2.3 times (115 %) with 2 ranks") != std::string::npos);
+}
+
+TEST_CASE("several hosts: from one full host to more") {
+  const auto on_hosts = [](int ranks, int hosts, double images) {
+    TrainRun run = known_run(ranks, images, 0);
+    run.hosts = hosts;
+    return run;
+  };
+  const auto answer_of = [](const std::vector<TrainRun>& runs) {
+    return render_scaling_answer(compare_runs(runs, ""));
+  };
+  const std::string answer = answer_of({on_hosts(1, 1, 100), on_hosts(4, 1, 360), on_hosts(8, 2, 684)});
+  CHECK(answer.ends_with("\n1 host -> 2 hosts: 1.9 times\n"));  // 684 / 360
+  CHECK(answer_of({on_hosts(2, 1, 100), on_hosts(4, 2, 190), on_hosts(8, 4, 350)})
+            .ends_with("\n1 host -> 2 hosts: 1.9 times; 4 hosts: 3.5 times\n"));
+  CHECK(answer_of({on_hosts(1, 1, 100), on_hosts(8, 2, 684)}).find("1 host") == std::string::npos);
+  CHECK(answer_of({on_hosts(1, 1, 100), on_hosts(2, 1, 190)}).find("1 host") == std::string::npos);
+}
+
 TEST_CASE("what ddl-train prints is read, and refused where it lacks something") {
   const std::string good =
       R"({"schema":"ddlrun.train/1","net":"x","ranks":2,"threads":1,"global_batch":128,"steps":9,"images_s":5.5,"comm_percent":4})";
