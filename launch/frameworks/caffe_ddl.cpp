@@ -53,6 +53,25 @@ void check_order(const FrameworkRequest& request, FrameworkPlan& plan) {
     plan.remarks.push_back("--order packed: DDL's dims number ranks over hosts first (--order ddl)");
 }
 
+// The dims of a rankfile that numbers ranks as DDL does, over the hosts first: its header's where they are
+// the same job, else X ranks on each of Y hosts. Nothing where it numbers them in another way.
+std::optional<topology::Dims> dims_of_rankfile(const FrameworkRequest& request) {
+  const auto& hosts = request.rank_map.hosts;
+  if (hosts.empty()) return std::nullopt;
+  topology::Dims dims;
+  dims.gpus_per_node = static_cast<std::uint32_t>(hosts[0].ranks.size());
+  dims.nodes_per_rack = static_cast<std::uint32_t>(hosts.size());
+  for (const launch::RankMapHost& host : hosts) {
+    if (host.ranks.size() != dims.gpus_per_node) return std::nullopt;
+    for (std::uint32_t x = 0; x < dims.gpus_per_node; ++x)
+      if (host.ranks[x] != host.ranks[0] + x * dims.nodes_per_rack) return std::nullopt;
+  }
+  const auto& header = request.rankfile_dims;
+  const bool same_job =
+      header && header->gpus_per_node == dims.gpus_per_node && header->host_count() == dims.nodes_per_rack;
+  return same_job ? *header : dims;
+}
+
 // "h1:0,2;h2:1,3": the ranks of each host, in the form of IBM's ddlrun.
 std::string ddl_host_list(const launch::RankMap& rank_map) {
   std::string list;
@@ -76,10 +95,15 @@ void refuse_twice(const FrameworkRequest& request, const char* other) {
 // What IBM's ddlrun exported: four dims, its port and its list.
 void share_ibm_options(const FrameworkRequest& request, FrameworkPlan& plan) {
   std::string text = fmt::format("-mode {}", request.ddl_mode.empty() ? "b" : request.ddl_mode);
-  if (request.dims) {
-    text += fmt::format(":{}x{}x{}x{}", request.dims->gpus_per_node, request.dims->nodes_per_rack,
-                        request.dims->racks, request.dims->aisles);
+  const auto dims = request.dims ? request.dims : dims_of_rankfile(request);
+  if (!dims) {
+    throw Error(
+        ErrorKind::usage,
+        {"the dims of -mode are not known: the hosts have different numbers of ranks, or the ranks are not "
+         "numbered over the hosts first",
+         "--ddl-mode " + request.ddl_mode, "ddlrun gen-rankfile 4x2x1 h1,h2 > job.rf"});
   }
+  text += fmt::format(":{}x{}x{}x{}", dims->gpus_per_node, dims->nodes_per_rack, dims->racks, dims->aisles);
   for (const std::string& argument : request.ddl_arguments) text += " " + argument;
   take_remarks(plan, check_ddl_options(parse_ddl_options(text, "--ddl-mode, --ddl-arg"), ddl_job(request),
                                        "--ddl-mode"));
@@ -125,6 +149,7 @@ void plan_ddl(const FrameworkRequest& request, FrameworkPlan& plan) {
   check_order(request, plan);
   if (any_gpu(request.rank_map)) plan.gpu_view = launch::GpuView::host;
   share_ddl_options(request, plan);
+  if (request.uses_torch) set_torch_variables(request, plan);
 }
 
 }  // namespace ddlrun::frameworks

@@ -89,6 +89,7 @@ Detection judge_signs(const std::vector<Sign>& signs, const PythonWords& words, 
   std::vector<std::string> seen;
   for (const Sign& sign : signs) seen.push_back(fmt::format("line {} {}", sign.line, sign.what));
   found.why = fmt::format("{} {}", script, join(seen, ", "));
+  found.torch = std::ranges::any_of(signs, [](const Sign& s) { return s.framework == Framework::pytorch; });
   found.doubtful = signs.size() > 1;
   if (found.doubtful) return found;
   found.framework = signs.front().framework;

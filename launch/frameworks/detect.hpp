@@ -19,6 +19,7 @@ struct Detection {
   bool flags_style = false;  // TensorFlow: the script reads --ps_hosts and --worker_hosts
   bool chief = false;        // TensorFlow: its strategy has a coordinator of its own
   bool doubtful = false;     // there are signs, but they do not decide
+  bool torch = false;        // the script names torch.distributed, beside whatever else
   bool needs_mpi = false;    // who is who it asks MPI, and nothing else
 };
 

@@ -40,10 +40,12 @@ struct SharedVariable {
 struct FrameworkRequest {
   Framework framework = Framework::none;
   Command program;
-  launch::RankMap rank_map;                    // who sits where; its groups are replaced
-  const topology::Plan* plan = nullptr;        // nothing with a rankfile of the user's
-  std::optional<topology::Dims> dims;          // of the plan, or typed beside a rankfile
-  EnvVars environment;                         // the user's, -x VAR=value laid over it
+  launch::RankMap rank_map;                     // who sits where; its groups are replaced
+  const topology::Plan* plan = nullptr;         // nothing with a rankfile of the user's
+  std::optional<topology::Dims> dims;           // of the plan, or typed beside a rankfile
+  std::optional<topology::Dims> rankfile_dims;  // of a rankfile of the user's: its header's
+  bool uses_torch = false;                      // DDL: the script names torch.distributed too
+  EnvVars environment;                          // the user's, -x VAR=value laid over it
   std::map<std::string, std::string> address;  // host: its address in the job's network; else its name serves
   std::uint16_t master_port = 29500;           // PyTorch's
   std::string master_port_why;

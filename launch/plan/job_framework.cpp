@@ -6,6 +6,7 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "launch/plan/plan_job_ranks.hpp"
+#include "topology/rankfile/rankfile_reader.hpp"
 
 #include <fmt/format.h>
 
@@ -75,6 +76,8 @@ FrameworkPlan plan_launch_framework(System& system, const LaunchSpec& spec, cons
   request.rank_map = rank_map;
   request.plan = job.plan ? &*job.plan : nullptr;
   request.dims = known_job_dims(spec.shape, job);
+  if (!spec.shape.rankfile.empty()) request.rankfile_dims = rankfile::read_header(job.rankfile_text).dims;
+  request.uses_torch = spec.framework.uses_torch;
   request.environment = system.environment.variables;
   for (const auto& [name, value] : exports.set_by_user) request.environment[name] = value;
   request.address = network.addresses;
@@ -91,7 +94,7 @@ FrameworkPlan plan_launch_framework(System& system, const LaunchSpec& spec, cons
   // A list of programs has variables of its own.
   request.without_mpi = request.framework == Framework::none && launcher == LauncherKind::ssh &&
                         !spec.framework.is_named && spec.program_list.empty();
-  if (request.framework == Framework::pytorch || request.without_mpi)
+  if (request.framework == Framework::pytorch || request.without_mpi || request.uses_torch)
     choose_master_port(system, spec, request);
   FrameworkPlan plan = frameworks::plan_framework(request);
   plan.remarks.insert(plan.remarks.begin(), spec.framework.remarks.begin(), spec.framework.remarks.end());

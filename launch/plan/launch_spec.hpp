@@ -59,6 +59,7 @@ struct LauncherSpec {
 struct FrameworkSpec {
   frameworks::Framework framework = frameworks::Framework::none;
   bool is_named = false;                    // by --framework, not detected
+  bool uses_torch = false;                  // DDL: the script names torch.distributed too
   bool needs_mpi = false;                   // the program asks MPI for its rank
   bool wants_result = false;                // rank 0 may leave a result, as with HorovodRunner
   std::uint32_t ps_tasks = 0, workers = 0;  // TensorFlow; 0: none

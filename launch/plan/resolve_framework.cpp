@@ -159,6 +159,7 @@ ResolvedFramework resolve_framework(System& system, const LaunchFlags& flags, co
   spec.framework = named.value_or(detected.framework);
   spec.is_named = named.has_value();
   spec.needs_mpi = spec.framework == Framework::horovod || (!named && detected.needs_mpi);
+  spec.uses_torch = spec.framework == Framework::ddl && detected.torch;
   spec.wants_result = !own.np.empty();
   spec.base_port = parse_port(own.base_port, "--base-port");
   if (!own.master_port.empty()) spec.master_port = parse_port(own.master_port, "--master-port");

@@ -98,6 +98,13 @@ void FileHeader::add_comment(std::string_view comment, int line) {
   }
 }
 
+FileHeader read_header(std::string_view text) {
+  FileHeader header;
+  LineReader reader(text);
+  while (const auto line = reader.next()) header.add_comment(line->comment, line->number);
+  return header;
+}
+
 std::vector<RankLine> parse_rank_lines(std::string_view text) {
   std::vector<RankLine> lines;
   LineReader reader(text);

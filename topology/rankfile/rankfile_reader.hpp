@@ -62,6 +62,8 @@ struct FileHeader {
   void add_comment(std::string_view comment, int line);
 };
 
+FileHeader read_header(std::string_view text);
+
 // One "rank N=HOST slot=SLOTS" for programs that only need the host of each rank.
 struct RankLine {
   std::uint32_t rank = 0;

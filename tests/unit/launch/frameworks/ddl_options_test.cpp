@@ -142,6 +142,38 @@ TEST_CASE("DDL_OPTIONS comes from the plan unless it is set, then it is checked 
         "r:4x2x3\"");
 }
 
+TEST_CASE("--ddl-mode with a rankfile: dims of its header or of its hosts") {
+  const auto plan = tests::framework_plan("2x2x1", {"a", "b"});  // rank 0 on a, 1 on b, 2 on a, 3 on b
+  auto request = tests::framework_request(Framework::ddl, plan);
+  request.plan = nullptr;
+  request.dims.reset();
+  request.ddl_mode = "b";
+  const auto options = [&] {
+    return tests::variables_of(request, frameworks::plan_framework(request), 0).at("DDL_OPTIONS");
+  };
+  CHECK(options() == "-mode b:2x2x1x1");
+  request.rankfile_dims = topology::parse_dims("2x1x2");
+  CHECK(options() == "-mode b:2x1x2x1");
+  request.rankfile_dims = topology::parse_dims("4x2x1");  // of another job
+  CHECK(options() == "-mode b:2x2x1x1");
+  const auto packed = tests::framework_plan("2x2x1", {"a", "b"}, topology::RankOrder::packed);
+  request.rank_map = launch::make_rank_map(packed);
+  CHECK(refusal_of([&] { plan_framework(request); }).starts_with("the dims of -mode are not known: "));
+}
+
+TEST_CASE("DDL with torch: torch.distributed's variables too") {
+  const auto plan = tests::framework_plan("2x2x1", {"a", "b"});
+  auto request = tests::framework_request(Framework::ddl, plan);
+  CHECK(tests::variables_of(request, frameworks::plan_framework(request), 2).count("RANK") == 0);
+  request.uses_torch = true;
+  const auto variables = tests::variables_of(request, frameworks::plan_framework(request), 2);
+  CHECK(variables.at("RANK") == "2");  // the second rank of host a
+  CHECK(variables.at("LOCAL_RANK") == "1");
+  CHECK(variables.at("WORLD_SIZE") == "4");
+  CHECK(variables.at("MASTER_ADDR") == "a");
+  CHECK(variables.at("DDL_OPTIONS") == "-mode b:2x2x1");
+}
+
 TEST_CASE("--ddl-mode and --ddl-arg make DDL_OPTIONS; nothing else may") {
   const auto plan = tests::framework_plan("4x2x3", {"a", "b", "c", "d", "e", "f"});
   auto request = tests::framework_request(Framework::ddl, plan, {"python", "ddl_mnist.py"});

@@ -70,6 +70,15 @@ TEST_CASE("scripts of the founding documents and their like") {
   });
 }
 
+TEST_CASE("torch beside another framework is noted") {
+  const auto torch = [](const char* script) {
+    return frameworks::detect_framework({{"python3", "train.py"}, script, "train.py", {}}).torch;
+  };
+  CHECK(torch("import ddl\nimport torch.distributed\n"));
+  CHECK(torch("import torch\ntorch.distributed.init_process_group('gloo')\n"));
+  CHECK_FALSE(torch("import ddl\nimport tensorflow as tf\n"));
+}
+
 TEST_CASE("what does not decide is none, and said") {
   const Command python{"python3", "train.py"};
   check_rows({
