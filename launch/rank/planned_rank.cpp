@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 
 namespace ddlrun::launch {
 
@@ -44,6 +45,20 @@ std::vector<PlannedRank> planned_ranks(const std::vector<rankfile::RankLine>& li
   std::map<std::string, std::uint32_t> next;  // local ranks follow the rank order
   for (PlannedRank& rank : ranks) rank.local_rank = next[rank.host]++;
   return ranks;
+}
+
+HostOrder host_order(const std::vector<PlannedRank>& ranks) {
+  std::map<std::string_view, std::size_t> count;
+  bool by_host = true;
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    by_host = (++count[ranks[i].host] == 1 || ranks[i - 1].host == ranks[i].host) && by_host;
+  if (std::ranges::count_if(count, [](const auto& host) { return host.second > 1; }) < 2)
+    return HostOrder::one_each;
+  if (by_host) return HostOrder::host_by_host;
+  const std::size_t hosts = count.size();
+  for (std::size_t i = hosts; i < ranks.size(); ++i)
+    if (ranks[i].host != ranks[i - hosts].host) return HostOrder::other;
+  return HostOrder::round_robin;
 }
 
 }  // namespace ddlrun::launch

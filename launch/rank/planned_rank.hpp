@@ -33,4 +33,8 @@ std::vector<PlannedRank> planned_ranks(const std::vector<rankfile::RankLine>& li
                                        const std::vector<const topology::MachineTopology*>& machines,
                                        int mpi_major);
 
+enum class HostOrder { one_each, round_robin, host_by_host, other };
+// How ascending ranks are numbered over the hosts; one_each: no two hosts have several ranks.
+HostOrder host_order(const std::vector<PlannedRank>& ranks);
+
 }  // namespace ddlrun::launch

@@ -44,6 +44,24 @@ void print_dry_run(System& system, const LaunchSpec& spec, const LaunchPlan& pla
                       plan.environment.exports, make_launch_command(system, spec, plan, run_dir, true)}));
 }
 
+// "; rank order: ..." where several hosts have several ranks. A rankfile of the user's has an order of its
+// own.
+std::string render_order(const JobPlan& job) {
+  switch (host_order(job.ranks)) {
+    case HostOrder::one_each:
+      return "";
+    case HostOrder::round_robin:
+      return std::string("; rank order: round robin over hosts") +
+             (job.plan ? " (--order packed: host by host)" : "");
+    case HostOrder::host_by_host:
+      return std::string("; rank order: host by host") +
+             (job.plan ? " (--order ddl: round robin over hosts)" : "");
+    case HostOrder::other:
+      return "; rank order: as listed in the rankfile";
+  }
+  return "";
+}
+
 void print_start(System& system, const LaunchPlan& plan, const std::string& run_dir) {
   const Exports& exports = plan.environment.exports;
   for (const std::string& remark : plan.remarks()) system.err("ddlrun: " + remark + "\n");
@@ -56,9 +74,9 @@ void print_start(System& system, const LaunchPlan& plan, const std::string& run_
   system.err("ddlrun: run directory " + run_dir + "\n");
   const PlacedRanks& placed = plan.placed;
   const std::size_t ranks = placed.job.ranks.size();
-  system.err(fmt::format("ddlrun: {} rank{} on {}, started by {}; the command: argv in the run directory\n",
+  system.err(fmt::format("ddlrun: {} rank{} on {}, started by {}; the command: argv in the run directory{}\n",
                          ranks, ranks == 1 ? "" : "s", printable(fold_host_list(placed.job.hosts), 200),
-                         title_of(placed.kind())));
+                         title_of(placed.kind()), render_order(placed.job)));
 }
 
 // The bundled trainer writes its metrics where `report` finds them, unless it is given another file. Its

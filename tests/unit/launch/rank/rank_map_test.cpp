@@ -2,6 +2,7 @@
 #include "launch/rank/rank_map.hpp"
 
 #include "base/text/error.hpp"
+#include "launch/rank/planned_rank.hpp"
 
 #include <doctest/doctest.h>
 
@@ -28,6 +29,23 @@ topology::Plan sheet_plan(const std::string& dims, std::vector<std::string> host
 }  // namespace
 
 TEST_SUITE_BEGIN("launch/rank/rank_map");
+
+TEST_CASE("the order of the ranks over hosts") {
+  using launch::HostOrder;
+  const auto order = [](std::vector<std::string> hosts) {
+    std::vector<launch::PlannedRank> ranks;
+    for (const std::string& host : hosts)
+      ranks.push_back({static_cast<std::uint32_t>(ranks.size()), 0, host, "", {}, 1});
+    return launch::host_order(ranks);
+  };
+  CHECK(order({"a", "b", "a", "b"}) == HostOrder::round_robin);
+  CHECK(order({"a", "b", "c", "a", "b", "c"}) == HostOrder::round_robin);
+  CHECK(order({"a", "a", "b", "b"}) == HostOrder::host_by_host);
+  CHECK(order({"a", "a", "b"}) == HostOrder::one_each);  // one host with several
+  CHECK(order({"a", "b", "c"}) == HostOrder::one_each);
+  CHECK(order({"a", "a"}) == HostOrder::one_each);
+  CHECK(order({"a", "b", "b", "a"}) == HostOrder::other);
+}
 
 TEST_CASE("a rank map knows each rank as the post's 4x2x3 rankfile does") {
   const RankMap rank_map = make_rank_map(sheet_plan("4x2x3", {"h0", "h1", "h2", "h3", "h4", "h5"}));
