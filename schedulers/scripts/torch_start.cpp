@@ -27,7 +27,11 @@ std::optional<std::size_t> launcher_position(const Command& words) {
   return std::nullopt;
 }
 
-enum class Meaning { processes, nodes, module, rendezvous, unknown };
+enum class Meaning { processes, nodes, by_unwrap, rendezvous, unknown };
+
+bool is_flag(std::string_view name) {
+  return name == "m" || name == "module" || name == "no-python" || name == "use-env" || name == "standalone";
+}
 
 // Options of torchrun 2.5, with '-' for '_'.
 Meaning meaning_of(std::string_view name) {
@@ -36,7 +40,7 @@ Meaning meaning_of(std::string_view name) {
                                                     "master-addr", "master-port",  "local-addr"};
   if (name == "nproc-per-node") return Meaning::processes;
   if (name == "nnodes") return Meaning::nodes;
-  if (name == "m" || name == "module") return Meaning::module;
+  if (is_flag(name) && name != "standalone") return Meaning::by_unwrap;
   return std::ranges::find(meeting, name) == meeting.end() ? Meaning::unknown : Meaning::rendezvous;
 }
 
@@ -53,8 +57,7 @@ class TorchReader {
       std::string value = equals == name.npos ? "" : name.substr(equals + 1);
       name.resize(std::min(equals, name.size()));
       std::ranges::replace(name, '_', '-');
-      const bool has_value = name != "m" && name != "module" && name != "standalone";
-      if (equals == std::string::npos && has_value && i + 1 < end && !words[i + 1].starts_with('-')) {
+      if (equals == std::string::npos && !is_flag(name) && i + 1 < end && !words[i + 1].starts_with('-')) {
         value = words[++i];
         word += " " + value;
       }
@@ -93,12 +96,14 @@ class TorchReader {
       start_.wrong.push_back(fmt::format("--nnodes {}: the job has {} hosts", nodes_, hosts));
     if (step_.launcher != "srun" && hosts > 1)
       start_.wrong.push_back(fmt::format("without srun it starts on the first of {} hosts only", hosts));
-    std::uint64_t agents = step_.launcher == "srun" ? task_count(request_) / hosts : 1;
-    if (step_.launcher == "srun" && step_.tasks > 0) agents = step_.tasks / hosts;
-    if (step_.tasks_per_node > 0) agents = step_.tasks_per_node;
-    if (agents > 1)
+    if (step_.launcher != "srun") return;
+    std::uint64_t agents = task_count(request_);
+    if (step_.tasks_per_node > 0) agents = step_.tasks_per_node * hosts;
+    if (step_.all_tasks() > 0) agents = step_.all_tasks();
+    if (agents != hosts)
       start_.wrong.push_back(
-          fmt::format("srun starts it {} times on each host: {} ranks are taken", agents, start_.processes));
+          fmt::format("srun starts it {} times in a job of {} hosts: {} ranks of each are taken", agents,
+                      hosts, start_.processes));
   }
 
   const ResourceRequest& request_;

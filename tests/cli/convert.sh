@@ -127,7 +127,8 @@ reports() { # SED-SCRIPT TEXT
   sed "$1" "$work/torchrun.sh" >"$work/changed.sh"
   expect 1 "$2" "$DDLRUN" convert "$work/changed.sh" --to ddlrun.yaml
 }
-reports 's/per-node=1/per-node=2/' 'srun starts it 2 times on each host'
+reports 's/per-node=1/per-node=2/' 'srun starts it 4 times in a job of 2 hosts'
+reports 's/^srun /srun -N 1 -n 1 /' 'srun starts it 1 times in a job of 2 hosts'
 reports 's/^srun //' 'without srun it starts on the first of 2 hosts only'
 # shellcheck disable=SC2016 # as the script has it
 reports 's/nproc_per_node=4/nproc_per_node=$GPUS/' '$GPUS processes of each host: not known here'
