@@ -102,9 +102,10 @@ std::string render_unchecked(const CheckRankfileOptions& options, bool cores_che
 // The last line, on stderr: the verdict on a file without findings, and what was not checked.
 std::string render_verdict(const CheckRankfileOptions& options, const std::string& text, bool praise,
                            bool cores_checked) {
+  const std::size_t lines = rankfile::parse_rank_lines(text).size();
+  if (lines == 0 && !praise) return "";
   const std::string unchecked = render_unchecked(options, cores_checked);
   if (!praise) return cores_checked ? "" : fmt::format("ddlrun: {}: {}\n", options.file, unchecked);
-  const std::size_t lines = rankfile::parse_rank_lines(text).size();
   return fmt::format("ddlrun: {}: {}, {} rank line{}{}{}\n", options.file,
                      cores_checked ? "ok" : "the form is right", lines, lines == 1 ? "" : "s",
                      cores_checked ? ", every core is there" : "", unchecked.empty() ? "" : "; " + unchecked);

@@ -26,6 +26,7 @@ expect 0 'hosts and cores were not checked' "$DDLRUN" check-rankfile "$work/good
 # A file that is no rankfile: 20 findings and a count.
 expect 1 'this is no rankfile: no line of it is a rank line; ' "$DDLRUN" check-rankfile /bin/ls
 [ "$(grep -c '^/bin/ls:.*\]$' "$work/out")" -eq 20 ] || fail "$(wc -l <"$work/out") lines about /bin/ls"
+[ ! -s "$work/err" ] || fail "hosts of a file without rank lines: $(cat "$work/err")"
 
 # One golden: every line of the report.
 expect 1 '' "$DDLRUN" check-rankfile "$golden/check-rankfile/many.rf" "${m24[@]}" -n 12 --hosts a,b
