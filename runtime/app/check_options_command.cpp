@@ -23,7 +23,8 @@ namespace {
 
 constexpr std::uint64_t most_ranks = std::uint64_t{1} << 20U;
 
-void check_for_ranks(const TrainOptions& options, std::size_t ranks) {
+// `images`: for training, where they are counted.
+void check_for_ranks(const TrainOptions& options, std::size_t ranks, std::optional<std::size_t> images) {
   TrainPlan plan;
   plan.optimizer = make_optimizer(options);
   plan.accumulate = options.gradient_accumulation;
@@ -31,20 +32,26 @@ void check_for_ranks(const TrainOptions& options, std::size_t ranks) {
                           options.staleness.value_or(SIZE_MAX)};
   if (options.parameter_servers != 0) check_servers(plan, roles, ranks);
   const std::size_t workers = ranks - options.parameter_servers;
-  plan.global_batch = plan_batch(options, workers).global_batch;
-  local_batch(plan.global_batch, workers, SIZE_MAX);
+  plan.global_batch = plan_batch(options, workers, images).global_batch;
+  local_batch(plan.global_batch, workers, images.value_or(SIZE_MAX));
   check_accumulation(plan, workers);
 }
 
-// Skips data that differ between hosts or ranks.
-void check_images(const TrainOptions& options) {
-  if (options.images.sharding != ShardBy::none) return;
+// Skips data that differ between hosts or ranks. Returns the number of training images of a directory of
+// classes, which is read without opening a file.
+std::optional<std::size_t> check_images(const TrainOptions& options) {
+  if (options.images.sharding != ShardBy::none) return std::nullopt;
   if (is_synthetic(options.data)) synthetic_classes(options.data);
   DataRequest request = options.images;
   request.train = options.data;
-  if (!options.data.empty()) locate_splits(request);
+  std::optional<std::size_t> images;
+  if (!options.data.empty()) {
+    const SplitPath train = locate_splits(request).train;
+    if (train.kind == DataKind::directories) images = scan_class_directories(train.path, {}).count();
+  }
   std::error_code ignored;
-  if (options.images.mean_file.empty() || std::filesystem::exists(options.images.mean_file, ignored)) return;
+  if (options.images.mean_file.empty() || std::filesystem::exists(options.images.mean_file, ignored))
+    return images;
   throw Error(ErrorKind::request, {"the mean image does not exist", printable(options.images.mean_file),
                                    "ls -l " + quote_shell(options.images.mean_file)});
 }
@@ -63,9 +70,9 @@ void check_train_args(const std::vector<std::string>& args, std::size_t ranks) {
   const TrainOptions& options = line.options;
   if (options.help || options.version) return;
   check_outputs(plan_telemetry(options), false);
-  check_for_ranks(options, ranks);
+  check_for_ranks(options, ranks, std::nullopt);
   if (!line.caffe.run.net && is_net_file(options.net)) check_net_file(options.net);
-  check_images(options);
+  if (const auto images = check_images(options)) check_for_ranks(options, ranks, images);
 }
 
 int run_check_options_command(const std::vector<std::string>& args) {

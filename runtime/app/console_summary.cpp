@@ -3,6 +3,7 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "runtime/app/option_warnings.hpp"
 #include "runtime/checkpoint/stop_signal.hpp"
 #include "runtime/data/open_images.hpp"
 #include "runtime/telemetry/progress.hpp"
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <vector>
 
 namespace ddlrun::runtime {
 namespace {
@@ -95,7 +97,10 @@ void print_start(const TrainOptions& options, const CaffeCommand& caffe, const R
                  const std::optional<ResumePoint>& start) {
   if (!options.quiet) {
     fmt::print(stderr, "{}", render_caffe(caffe, program_name, prepared.facts.test_images));
-    if (!options.choice.empty()) fmt::print(stderr, "images: {}\n", options.choice);
+    std::vector<std::string> choices;  // the one for the sizes may end in a comment
+    for (const std::string& choice : {prepared.batch_choice, options.choice})
+      if (!choice.empty()) choices.push_back(choice);
+    if (!choices.empty()) fmt::print(stderr, "images: {}\n", join(choices, "; "));
     print_facts(options, prepared.facts);
     if (!prepared.device.note.empty()) fmt::print(stderr, "device: {}\n", prepared.device.note);
     print_servers(prepared);
@@ -104,6 +109,8 @@ void print_start(const TrainOptions& options, const CaffeCommand& caffe, const R
     if (!parts.empty()) fmt::print(stderr, "{}\n", parts);
     for (const Message& note : prepared.notes)
       fmt::print(stderr, "{}", render_message(program_name, "note", note));
+    if (const auto warning = find_dropped_images(prepared.facts))
+      fmt::print(stderr, "{}", render_message(program_name, "warning", *warning));
   }
   print_resume(options, prepared.facts, start);
 }

@@ -235,11 +235,24 @@ void check_hyperparameter_options(const TrainOptions& options) {
 
 const char* name_of(LrScale scale) { return scale_names[static_cast<std::size_t>(scale)].c_str(); }
 
-BatchPlan plan_batch(const TrainOptions& options, std::size_t ranks) {
+BatchPlan plan_batch(const TrainOptions& options, std::size_t ranks, std::optional<std::size_t> images) {
   if (options.global_batch) return {*options.global_batch, 1.0};
   const LrScale scale = options.lr_scale.value_or(options.asynchronous ? LrScale::none : LrScale::linear);
-  return {options.batch_size.value_or(default_batch) * ranks * options.gradient_accumulation,
-          lr_factor(scale, static_cast<double>(ranks))};
+  const double factor = lr_factor(scale, static_cast<double>(ranks));
+  const std::size_t micro_batches = ranks * options.gradient_accumulation;
+  std::size_t batch = options.batch_size.value_or(default_batch);
+  const std::size_t given = batch;
+  if (images && !options.batch_size) {
+    constexpr std::size_t fewest_steps = 8;  // an epoch of fewer has hardly an update
+    while (batch > 1 && batch * micro_batches * fewest_steps > *images) batch /= 2;
+  }
+  if (batch == given) return {batch * micro_batches, factor};
+  std::string choice = fmt::format("{} images for {} rank{}, so: --batch-size {}", *images, ranks,
+                                   ranks == 1 ? "" : "s", batch);
+  if (options.given.contains("--lr")) return {batch * micro_batches, factor, choice};
+  const double less = lr_factor(scale, static_cast<double>(batch) / static_cast<double>(given));
+  if (less != 1.0) choice += fmt::format(" --lr {:.6g}", options.lr * less);
+  return {batch * micro_batches, factor * less, choice};
 }
 
 LrSchedule make_schedule(const TrainOptions& options, double lr_factor) {

@@ -29,7 +29,7 @@ void choose_image_options(TrainOptions& options) {
   const bool open = !is_given(options, "--resize") && !is_given(options, "--crop");
   if (!open || !options.solver.empty() || options.data.empty() || options.images.sharding != ShardBy::none)
     return;
-  const auto place = detect_split(options.data + "/train", false);
+  const auto place = detect_split(options.data, false);
   if (!place || place->kind != DataKind::directories) return;
   const ImageSizes sizes = survey_sizes(scan_class_directories(place->path, {}));
   if (sizes.least == sizes.most) return;

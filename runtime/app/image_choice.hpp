@@ -6,9 +6,9 @@
 
 namespace ddlrun::runtime {
 
-// Where --data is a directory of classes whose images differ in size, and neither --resize nor --crop is
-// given: sets both for the net, and the net where it is not given. `options.choice` says what was chosen and
-// why. Reads the headers of some images. Throws Error(request) for an unreadable one.
+// Where --data has a directory of classes, or is it, whose images differ in size, and neither --resize nor
+// --crop is given: sets both for the net, and the net where it is not given. `options.choice` says what was
+// chosen and why. Reads the headers of some images. Throws Error(request) for an unreadable one.
 void choose_image_options(TrainOptions& options);
 
 }  // namespace ddlrun::runtime

@@ -132,6 +132,18 @@ class WarningFinder {
 
 }  // namespace
 
+std::optional<Message> find_dropped_images(const RunFacts& facts) {
+  const auto is_much = [&](std::size_t dropped) { return 10 * dropped > facts.train_images; };
+  if (!is_much(facts.dropped_per_epoch)) return std::nullopt;
+  const auto workers = static_cast<std::size_t>(facts.ranks - facts.servers);
+  std::size_t batch = facts.local_batch;
+  while (batch > 1 && is_much(facts.train_images % (batch * workers))) --batch;
+  return Message{fmt::format("each epoch drops {} of {} training images, which do not fill a global batch",
+                             facts.dropped_per_epoch, facts.train_images),
+                 fmt::format("a global batch of {}", facts.global_batch),
+                 fmt::format("--global-batch {}", batch * workers)};
+}
+
 std::vector<Message> find_option_warnings(const TrainOptions& options, const RunContext& run) {
   return WarningFinder(options, run).find();
 }

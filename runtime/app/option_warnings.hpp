@@ -6,6 +6,7 @@
 #include "runtime/app/train_options.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +24,9 @@ struct RunContext {
   bool caffe_net = false;
   std::span<const std::string> from_files;  // options set by Caffe's files, not by the user
 };
+
+// A run that drops more than a tenth of its training images in each epoch.
+std::optional<Message> find_dropped_images(const RunFacts& facts);
 
 std::vector<Message> find_option_warnings(const TrainOptions& options, const RunContext& run);
 

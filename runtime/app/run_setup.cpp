@@ -5,6 +5,7 @@
 #include "runtime/app/option_warnings.hpp"
 #include "runtime/app/thread_count.hpp"
 #include "runtime/checkpoint/saved_model.hpp"
+#include "runtime/data/dataset_locator.hpp"
 #include "runtime/data/open_images.hpp"
 #include "runtime/engine/cpu/cpu_engine.hpp"
 #include "runtime/models/net_files.hpp"
@@ -32,6 +33,14 @@ TrainPlan make_plan(const TrainOptions& options, const BatchPlan& batch) {
   plan.placement = options.optimizer_placement;
   plan.seed = options.seed;
   return plan;
+}
+
+// Training images in files of the user's own, which all ranks share.
+std::optional<std::size_t> count_own_images(const TrainOptions& options, const Dataset& data) {
+  if (data.kind != name_of(DataKind::directories) && data.kind != name_of(DataKind::list))
+    return std::nullopt;
+  if (data.subsets || !options.solver.empty()) return std::nullopt;
+  return data.train_images->count();
 }
 
 std::optional<ServerRoles> plan_roles(const TrainOptions& options) {
@@ -158,7 +167,9 @@ RunSetup set_up_run(const TrainOptions& options, const CaffeCommand& caffe, Comm
     const std::size_t workers = size - options.parameter_servers;
     prepared.net = caffe.run.net ? plan_caffe_net(*caffe.run.net, data.input(), data.classes)
                                  : load_net(options.net, data.input(), data.classes);
-    prepared.plan = make_plan(options, plan_batch(options, workers));
+    const BatchPlan batch = plan_batch(options, workers, count_own_images(options, data));
+    prepared.batch_choice = batch.choice;
+    prepared.plan = make_plan(options, batch);
     if (prepared.roles) check_servers(prepared.plan, *prepared.roles, size);
     prepared.plan.steps_per_epoch =
         make_shard(data, prepared.plan.global_batch, options.seed, 0, workers).steps_per_epoch();

@@ -23,6 +23,7 @@ struct RunSetup {
   TrainPlan plan;
   RunFacts facts;
   RunIdentity identity;
+  std::string batch_choice;    // BatchPlan's
   std::vector<Message> notes;  // warnings, printed before the first step
 };
 

@@ -72,20 +72,18 @@ class CollapseWarning : public TrainObserver {
 
   void on_epoch(const EpochRecord& record) override {
     steps_ += record.steps;
-    if (warned_ || !labels_ || !has_collapsed(*labels_, record, steps_)) return;
+    if (warned_ || !labels_) return;
+    if (has_learned(*labels_, record) && (!best_ || record.train_accuracy > best_->train_accuracy))
+      best_ = record;
+    if (!has_collapsed(*labels_, record, steps_)) return;
     warned_ = true;
     fmt::print(stderr, "{}",
-               render_message(
-                   train_name, "warning",
-                   {fmt::format("the net has learned nothing in {} steps: a loss of {:.3f} and an accuracy "
-                                "of {:.1f} % come without looking at the images",
-                                steps_, record.train_loss, 100.0 * record.train_accuracy),
-                    fmt::format("epoch {}, --lr {:.3g}", record.epoch, lr_),
-                    fmt::format("--lr {:.2g}   # or a larger one, where the loss never moved", lr_ / 10)}));
+               render_message(train_name, "warning", render_collapse({record, best_, steps_, lr_})));
   }
 
  private:
   std::optional<LabelStatistics> labels_;
+  std::optional<EpochRecord> best_;
   double lr_;
   std::size_t steps_ = 0;
   bool warned_ = false;
@@ -132,7 +130,7 @@ bool train_on(const TrainOptions& options, const CaffeCommand& caffe, Communicat
   observers.add(telemetry.observer());
   std::optional<CollapseWarning> collapse;
   if (first) {
-    collapse.emplace(prepared.data, prepared.plan.schedule.peak);
+    collapse.emplace(prepared.data, prepared.facts.lr);
     observers.add(*collapse);
   }
   const RunHooks ends{observers, saver ? static_cast<TrainSaver&>(*saver) : none,

@@ -87,15 +87,20 @@ std::vector<OptionReference> describe_train_options();
 std::string_view train_description();
 std::string_view train_examples();
 
-// The global batch and the factor of the learning rate.
+// The global batch, the factor of the learning rate, and what was chosen for the number of images: "240
+// images for 4 ranks, so: --batch-size 4 --lr 0.00125"; "" where nothing was.
 struct BatchPlan {
   std::size_t global_batch;
   double lr_factor;
+  std::string choice = {};
 };
 // With --batch-size the global batch grows with the ranks, and so does the learning rate (--lr-scale, linear
 // by default; none with --async, where each rank's batch is a separate update). With --global-batch both are
-// as given, for any number of ranks. `ranks`: those that train.
-BatchPlan plan_batch(const TrainOptions& options, std::size_t ranks);
+// as given, for any number of ranks. `ranks`: those that train. `images`: files of the user's own; where they
+// are few and no batch is given, the batch of a rank is the power of two that leaves 8 steps an epoch, and a
+// learning rate that is not given falls with it.
+BatchPlan plan_batch(const TrainOptions& options, std::size_t ranks,
+                     std::optional<std::size_t> images = std::nullopt);
 
 // total_steps stays 0: it depends on the data. `lr_factor`: that of BatchPlan.
 LrSchedule make_schedule(const TrainOptions& options, double lr_factor);

@@ -3,6 +3,7 @@
 // are wrong anywhere, files may be there on another host.
 #include "runtime/app/check_options_command.hpp"
 
+#include "runtime/app/image_choice.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/temporary_directory.hpp"
 
@@ -63,6 +64,39 @@ TEST_CASE("check-options: what is wrong, and whether it is so on every host") {
     CAPTURE(file);
     const std::string option = std::string(file).ends_with(".yaml") ? "--net" : "--solver";
     CHECK_THROWS_AS(check_train_args({option, here + file}, 1), Error);
+  }
+}
+
+TEST_CASE("check-options: a step has no more images than the directory of classes") {
+  const TemporaryDirectory directory;
+  const std::string picture = "P5\n8 8\n255\n" + std::string(64, '0');
+  for (const char* place : {"train/cat/", "train/dog/", "val/cat/", "val/dog/"})
+    for (const char* name : {"1", "2", "3", "4"})
+      directory.write(std::string(place) + name + ".pgm", picture);
+  for (const std::string& data : {directory.path, directory.path + "/", directory.path + "/train"}) {
+    CAPTURE(data);
+    expect_error(ErrorKind::request, "a global batch of 16 exceeds the 8 training images", [&] {
+      check_train_args({"--data", data, "--global-batch", "16"}, 4);
+    });
+    expect_error(ErrorKind::request, "a global batch of 12 exceeds the 8 training images", [&] {
+      check_train_args({"--data", data, "--batch-size", "3"}, 4);
+    });
+    CHECK_NOTHROW(check_train_args({"--data", data, "--global-batch", "8"}, 4));
+    CHECK_NOTHROW(check_train_args({"--data", data}, 4));  // chooses a batch that fits
+  }
+}
+
+TEST_CASE("photos of two sizes: the directory of the training images chooses as the one above it") {
+  const TemporaryDirectory directory;
+  directory.write("train/cat/1.pgm", "P5\n8 8\n255\n" + std::string(64, '0'));
+  directory.write("train/dog/1.pgm", "P5\n8 9\n255\n" + std::string(72, '0'));
+  directory.write("val/cat/1.pgm", "P5\n8 8\n255\n" + std::string(64, '0'));
+  for (const char* place : {"", "/", "/train", "/train/"}) {
+    CAPTURE(place);
+    TrainOptions options;
+    options.data = directory.path + place;
+    choose_image_options(options);
+    CHECK(options.choice.starts_with("the photos have 8x8 to 9x8 pixels, so: --resize 36 --crop 32"));
   }
 }
 

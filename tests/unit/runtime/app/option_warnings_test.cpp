@@ -31,6 +31,21 @@ TEST_SUITE_BEGIN("runtime/app/option_warnings");
 
 // namespace
 
+TEST_CASE("images that each epoch drops: more than a tenth is a warning") {
+  RunFacts facts;
+  facts.ranks = 4;
+  facts.train_images = 240;
+  facts.global_batch = 192;
+  facts.local_batch = 48;
+  facts.dropped_per_epoch = 48;  // 240 - 192
+  const auto warning = find_dropped_images(facts);
+  REQUIRE(warning);
+  CHECK(warning->what == "each epoch drops 48 of 240 training images, which do not fill a global batch");
+  CHECK(warning->hint == "--global-batch 120");  // 2 steps; 121 to 188 would drop 52 or more
+  facts.dropped_per_epoch = 24;
+  CHECK_FALSE(find_dropped_images(facts));
+}
+
 TEST_CASE("option warnings: options that count, and the same where they do not") {
   struct Row {
     std::vector<std::string> idle;

@@ -116,6 +116,19 @@ TEST_CASE("options: a share says where it ends") {
 
 TEST_CASE("options: the batch of all ranks and the learning rate that follows it") {
   CHECK(plan_batch(parse({}), 4).global_batch == 256);
+  // Few images of one's own: 240 / (4 ranks x 8 steps) = 7.5, so 4 a rank; the rate of 64 falls to 4 / 64.
+  const BatchPlan few = plan_batch(parse({}), 4, 240);
+  CHECK(few.global_batch == 16);
+  CHECK(few.lr_factor == 0.25);
+  CHECK(few.choice == "240 images for 4 ranks, so: --batch-size 4 --lr 0.00125");
+  CHECK(plan_batch(parse({"--lr", "0.1"}), 4, 240).lr_factor == 4.0);
+  CHECK(plan_batch(parse({"--lr", "0.1"}), 4, 240).choice == "240 images for 4 ranks, so: --batch-size 4");
+  CHECK(plan_batch(parse({"--batch-size", "4", "--lr", "0.00125"}), 4, 240).global_batch == 16);
+  CHECK(plan_batch(parse({"--batch-size", "64"}), 4, 240).global_batch == 256);
+  CHECK(plan_batch(parse({"--global-batch", "120"}), 4, 240).choice.empty());
+  CHECK(plan_batch(parse({}), 4, 2048).global_batch == 256);  // 8 steps
+  CHECK(plan_batch(parse({}), 4, 2047).global_batch == 128);
+  CHECK(plan_batch(parse({}), 4, 5).global_batch == 4);
   CHECK(plan_batch(parse({}), 4).lr_factor == 4.0);
   CHECK(plan_batch(parse({"--batch-size", "10", "--lr-scale", "sqrt"}), 4).global_batch == 40);
   CHECK(plan_batch(parse({"--batch-size", "10", "--lr-scale", "sqrt"}), 4).lr_factor == 2.0);

@@ -37,6 +37,32 @@ TEST_CASE("a net that does not look at the images is recognized, one that learns
   CHECK(has_collapsed(uneven, epoch, 200));
 }
 
+TEST_CASE("a net that had learned is distinguished from one that never did") {
+  const LabelStatistics two{0.5, std::log(2.0), 0};
+  EpochRecord good;
+  good.epoch = 4;
+  good.train_loss = 0.3;
+  good.train_accuracy = 0.9;
+  CHECK(has_learned(two, good));
+  EpochRecord lucky;  // 240 images: a standard deviation of 3 %
+  lucky.train_loss = 0.69;
+  lucky.train_accuracy = 0.55;
+  CHECK_FALSE(has_learned(two, lucky));
+  EpochRecord bad;
+  bad.epoch = 9;
+  bad.train_loss = 0.694;
+  bad.train_accuracy = 0.5;
+  const Message diverged = render_collapse({bad, good, 135, 0.02});
+  CHECK(diverged.what ==
+        "the net had learned, then diverged: from an accuracy of 90.0 % in epoch 4, the best, to a loss of "
+        "0.694 "
+        "and an accuracy of 50.0 %");
+  CHECK(diverged.hint == "--lr 0.002");  // a tenth of the option's value, whatever the ranks make of it
+  const Message nothing = render_collapse({bad, std::nullopt, 135, 0.02});
+  CHECK(nothing.what.starts_with("the net has learned nothing in 135 steps: "));
+  CHECK(nothing.hint.starts_with("--lr 0.002 "));
+}
+
 TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime
