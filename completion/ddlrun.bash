@@ -46,7 +46,8 @@ __ddlrun_complete() {
       if declare -F _command_offset > /dev/null && [[ ${#words[@]} -eq ${#COMP_WORDS[@]} ]]; then
         _command_offset $((argument + 1))
       else
-        [[ ${#words[@]} -ne $((argument + 2)) ]] || mapfile -t COMPREPLY < <(compgen -c -- "$typed")
+        # A path is completed by readline, which quotes it; compgen does not, and a file name could be a command.
+        [[ ${#words[@]} -ne $((argument + 2)) || $typed == */* ]] || mapfile -t COMPREPLY < <(compgen -c -- "$typed")
         compopt -o default
       fi
       ;;

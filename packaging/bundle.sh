@@ -82,6 +82,6 @@ if command -v dpkg-query > /dev/null; then
 fi
 epoch=${SOURCE_DATE_EPOCH:-$(git -C "$here" log -1 --format=%ct 2> /dev/null || echo 0)}
 chmod -R u=rwX,go=rX "$tree"
-tar -C "$work" --sort=name --mtime="@$epoch" --owner=0 --group=0 --numeric-owner --format=gnu -c "$name" | gzip -n "-${GZIP_LEVEL:-9}" > "$output.new"
-mv "$output.new" "$output"
+tar -C "$work" --sort=name --mtime="@$epoch" --owner=0 --group=0 --numeric-owner --format=gnu -c "$name" | gzip -n "-${GZIP_LEVEL:-9}" > "$work/archive"
+mv "$work/archive" "$output"
 echo "$output: $(stat -c %s "$output") bytes; hosts with ${needed/GLIBC_/glibc } or newer use their own C library"

@@ -57,6 +57,11 @@ int main(int argc, char** argv) {
   if ((forced == NULL || *forced == '\0') && host_has_version(NEEDED_VERSION)) {
     execv(program, argv);
   } else {
+    // The loader would read these as separators or expand them: it would search the current directory.
+    if (strpbrk(prefix, ":;$") != NULL) {
+      fprintf(stderr, "ddlrun: error: the path of the bundle has ':', ';' or '$'\n  at:  %s\n  try: unpack it at another path\n", prefix);
+      return 3;
+    }
     // --library-path is in place of LD_LIBRARY_PATH, which may name the site's MPI.
     const char* theirs = getenv("LD_LIBRARY_PATH");
     const int has_theirs = theirs != NULL && *theirs != '\0';

@@ -8,6 +8,9 @@ here=$(dirname "$(readlink -f "$0")")
 [ "$(id -u)" -eq 0 ] || { echo "test_bundle.sh needs root, for chroots" >&2; exit 3; }
 [ $# -gt 0 ] || set -- bullseye bookworm trixie
 chroots=${DDLRUN_CHROOTS:-/var/tmp/ddlrun-chroots}
+# /var/tmp is everyone's: a directory of another user could lead root's copies elsewhere.
+mkdir -p "$chroots"
+if [ -L "$chroots" ] || [ ! -O "$chroots" ]; then echo "$chroots belongs to another user, or is a link" >&2; exit 3; fi
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 if [ -z "${BUNDLE:-}" ]; then
@@ -28,9 +31,9 @@ for release; do
         DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends openmpi-bin mpich; }' > "$work/log" 2>&1 ||
         { cat "$work/log" >&2; exit 3; }
     fi
-    cp "$BUNDLE" "$chroots/$kind/$release/var/tmp/ddlrun.tar.gz"
+    cp "$BUNDLE" "$chroots/$kind/$release/root/bundle.tar.gz"
     echo "== $release, $kind"
-    offline "$kind" "$release" packaging/bundle_checks.sh /var/tmp/ddlrun.tar.gz || status=1
+    offline "$kind" "$release" packaging/bundle_checks.sh /root/bundle.tar.gz || status=1
   done
 done
 exit $status

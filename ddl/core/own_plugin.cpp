@@ -21,15 +21,6 @@ namespace {
 constexpr const char* plugin_directories[] = {"", "ddlrun/", "../ddlrun/", "../lib/ddlrun/",
                                               "../../lib/ddlrun/"};
 
-// A plug-in is code of this process: only root, this user, or the owner of the code that loads it may have
-// written it.
-bool is_trusted(const std::string& path, uid_t owner) {
-  struct stat found {};
-  if (stat(path.c_str(), &found) != 0) return false;
-  const bool anybody_writes = (found.st_mode & S_IWOTH) != 0 && (found.st_mode & S_ISVTX) == 0;
-  return !anybody_writes && (found.st_uid == 0 || found.st_uid == geteuid() || found.st_uid == owner);
-}
-
 // The file with this code: libddl.so, or a program with libddl in it. /proc/self/exe is not that program
 // where the loader was started with it as its argument. "55d0c0a00000-55d0c0a2e000 r-xp 00010000 fd:00 4711
 // /usr/bin/x"
@@ -62,8 +53,16 @@ void* plugin_function(void* library, const std::string& path, const char* name) 
 
 }  // namespace
 
+bool is_trusted(const std::string& path, unsigned owner) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0) return false;
+  const bool anybody_writes = (found.st_mode & S_IWOTH) != 0 && (found.st_mode & S_ISVTX) == 0;
+  return !anybody_writes && (found.st_uid == 0 || found.st_uid == geteuid() || found.st_uid == owner);
+}
+
 std::string find_own_plugin(const OwnPlugin& plugin) {
   struct stat found {};
+  if (own_path().empty()) return "";  // else the names below would be looked up in the current directory
   const uid_t owner = stat(own_path().c_str(), &found) == 0 ? found.st_uid : geteuid();
   std::string foreign;
   for (const char* below : plugin_directories) {

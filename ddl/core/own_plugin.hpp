@@ -17,6 +17,10 @@ struct OwnPlugin {
   const char* function;  // the one that open_own_plugin returns
 };
 
+// Code of this process: true if only root, this user or `owner` may have written the file or directory; false
+// if it is not there.
+bool is_trusted(const std::string& path, unsigned owner);
+
 // The path of the plug-in beside this libddl or in its lib/ddlrun; "" where it is not installed. Throws
 // Error(unsupported) if another user can write to it or to its directory: its code runs before it can report
 // its build.

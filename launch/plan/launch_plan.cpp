@@ -145,9 +145,9 @@ EnvironmentPlan plan_environment(System& system, const LaunchSpec& spec, const P
   EnvironmentPlan plan;
   const bool others =
       !job.all_on_this_host(system.environment) && placed.kind() != LauncherKind::srun;  // srun exports all
-  plan.exports = plan_exports(
-      {spec.exports, job.fewest_cores(), job.most_cores(), program.threads, others, spec.default_exports},
-      system.environment.variables);
+  plan.exports = plan_exports({spec.exports, job.fewest_cores(), job.most_cores(), program.threads, others,
+                               spec.default_exports, placed.kind() == LauncherKind::srun},
+                              system.environment.variables);
   add_restart_number(spec.restart, plan.exports);
   append(plan.remarks, plan.exports.remarks);
   if (others && spec.exports.empty() && in_scheduler_job(system.environment))

@@ -85,7 +85,7 @@ class Builder {
   }
 
   // The names that are set here and match; secrets are reported, not taken.
-  void add_matching(const std::string& pattern) {
+  void add_matching(const std::string& pattern, bool passes_all) {
     std::vector<std::string> secrets;
     bool any = false;
     for (const auto& [name, value] : environment_) {
@@ -96,7 +96,10 @@ class Builder {
       else
         add(name, "you requested " + pattern);
     }
-    if (!secrets.empty()) {
+    if (!secrets.empty() && passes_all) {
+      remark(fmt::format("this launcher passes the whole environment to the ranks, {} too",
+                         join(secrets, ", ")));
+    } else if (!secrets.empty()) {
       remark(fmt::format("-x '{}' leaves out {}: a name that looks like a secret is exported by -x {} only",
                          pattern, join(secrets, ", "), secrets.front()));
     }
@@ -244,7 +247,7 @@ Exports plan_exports(const ExportRequest& request, const EnvVars& environment) {
     builder.add(entry.name, entry.has_value ? "you set it; passed by name, so its value is in no process list"
                                             : "you requested it");
   }
-  for (const std::string& pattern : patterns) builder.add_matching(pattern);
+  for (const std::string& pattern : patterns) builder.add_matching(pattern, request.passes_all);
   for (const std::string& word : request.defaults) builder.add_default(parse_typed(word));
   if (request.others) builder.report_omitted();
   return std::move(builder).result();

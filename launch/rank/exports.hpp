@@ -30,6 +30,7 @@ struct ExportRequest {
   bool others = false;  // ranks on other hosts, which see nothing of our environment but what is exported
   // NAME=value for where NAME is not set here: words that others wrote for the user, so they may be seen.
   std::vector<std::string> defaults = {};
+  bool passes_all = false;  // the launcher gives its ranks the whole environment, secrets too
 };
 
 struct Exports {

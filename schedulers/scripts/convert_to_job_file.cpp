@@ -287,8 +287,8 @@ class JobFileWriter {
     for (const VariableUse& use : find_variables(line))
       if (use.at >= begin && use.at < end) names.push_back(use.name);
     if (!names.empty()) {
-      before.push_back("");
-      words = {"bash", "-c", join(before, " ") + line.text.substr(begin, end - begin)};
+      const std::string head = before.empty() ? "" : render_shell(before) + " ";
+      words = {"bash", "-c", head + line.text.substr(begin, end - begin)};
       for (const std::string& name : names) {
         if (std::ranges::find(environment_, name) == environment_.end()) environment_.push_back(name);
       }

@@ -64,6 +64,14 @@ id=$(head -n 1 "$work/id")
 expect 0 '' "$DDLRUN" __complete report ''
 grep -qx last "$work/out" || fail "last is not offered"
 
+# bash: a file name behind -- is left to readline, which quotes it.
+mkdir "$work/names"
+install -m 755 /dev/null "$work/names/a;touch pwned;"
+offered=$(cd "$work" && PATH=$(dirname "$DDLRUN"):$PATH bash -c '. "$0"
+  COMP_WORDS=(ddlrun launch 2 -- names/a) COMP_CWORD=4 COMP_LINE="ddlrun launch 2 -- names/a"
+  COMP_POINT=${#COMP_LINE} && __ddlrun_complete && printf "%s\n" "${COMPREPLY[@]}"' "$DDLRUN_SOURCE_DIR/completion/ddlrun.bash" 2> /dev/null)
+[[ $offered != *touch* ]] || fail "a file name is inserted without quotes: $offered"
+
 # Without a home, a terminal or PATH: an answer all the same, and nothing on stderr.
 run env -i "$DDLRUN" __complete launch 2 ''
 [ "$status:$(cat "$work/err")" = 0: ] || fail "without an environment: $status $(cat "$work/err")"

@@ -123,6 +123,12 @@ done
 sed 's/srun python -m torch.distributed.run/srun torchrun/' "$work/torch.sh" >"$work/torchrun.sh"
 expect 0 '' "$DDLRUN" convert "$work/torchrun.sh" --to ddlrun.yaml
 grep -qxF 'program: [python3, train.py, "--epochs", 3]' "$work/out" || fail "torchrun: $(grep program "$work/out")"
+# A name with a command in it stays a name in the shell of each rank.
+# shellcheck disable=SC2016
+sed "s|srun python -m|srun '/opt/a\$(id)/python3' -m|; s|--epochs 3|\"\$EPOCHS\"|" "$work/torch.sh" >"$work/quoted.sh"
+run "$DDLRUN" convert "$work/quoted.sh" --to ddlrun.yaml
+# shellcheck disable=SC2016
+grep -qF "'/opt/a\$(id)/python3' train.py" "$work/out" || fail "a literal became a command: $(grep program "$work/out")"
 reports() { # SED-SCRIPT TEXT
   sed "$1" "$work/torchrun.sh" >"$work/changed.sh"
   expect 1 "$2" "$DDLRUN" convert "$work/changed.sh" --to ddlrun.yaml

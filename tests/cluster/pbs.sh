@@ -14,6 +14,7 @@ here=$(dirname "$(readlink -f "$0")")
 . "$here/lib/needs.sh"
 read_settings
 prefix=${DDLRUN_OPENPBS:-/var/tmp/ddlrun-openpbs-$(id -u)}
+[ ! -e "$prefix" ] || { [ ! -L "$prefix" ] && [ -O "$prefix" ]; } || die "$prefix belongs to another user, or is a link"
 
 on() { "$here/lab.sh" exec "$@"; }
 each_host() { # FUNCTION: at once on all hosts, false if it failed on one

@@ -18,9 +18,12 @@ skip() {
 case $prefix/ in
   /tmp/* | /home/* | /run/* | /root/*) sed -n '3,6s/^# //p' "$0" >&2; exit 2 ;;
 esac
+# Root runs what is there: in /var/tmp another user may have been first.
+own() { [ ! -L "$prefix" ] && [ -O "$prefix" ]; }
+[ ! -e "$prefix" ] || own || { echo "$prefix belongs to another user, or is a link" >&2; exit 3; }
 if [ ! -e "$prefix/installed" ]; then
   [ "$(id -u)" -eq 0 ] || skip "pbs_iff and pbs_rcp become set-user-ID root: build_openpbs.sh needs root"
-  mkdir -p "$prefix" || exit 1
+  mkdir -p "$prefix" && own && chmod 755 "$prefix" || exit 1
   tree=$(mktemp -d)
   trap 'rm -rf -- "$tree"' EXIT
   if [ -x "$source/autogen.sh" ]; then
@@ -38,7 +41,7 @@ if [ ! -e "$prefix/installed" ]; then
       CFLAGS="-O1 -w -fcommon" ./configure --prefix="$prefix" --with-python=/usr --with-pbs-server-home=/var/spool/pbs &&
       make -j "${JOBS:-$(nproc)}" &&
       make install sysprofiledir="$prefix/etc/profile.d" unitfiledir="$prefix/etc/systemd" &&
-      chown root: "$prefix"/sbin/pbs_{iff,rcp} && chmod 4755 "$prefix"/sbin/pbs_{iff,rcp} && touch "$prefix/installed"
+      chown -h root: "$prefix"/sbin/pbs_{iff,rcp} && chmod 4755 "$prefix"/sbin/pbs_{iff,rcp} && touch "$prefix/installed"
   } > "$prefix/build.log" 2>&1 ||
     skip "OpenPBS cannot be built (log: $prefix/build.log): $(grep -m 1 -i error: "$prefix/build.log"); apt-get install $packages"
 fi

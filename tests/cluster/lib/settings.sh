@@ -6,6 +6,7 @@
 LAB_DIR=${LAB_DIR:-/var/tmp/ddlrun-hosts}
 lab_settings=(LAB_PREFIX LAB_IB_PREFIX LAB_USER LAB_UID LAB_ETH_NET LAB_IB_NET)
 read_settings() {
+  [ ! -e "$LAB_DIR/settings" ] || { [ -O "$LAB_DIR" ] && [ -O "$LAB_DIR/settings" ]; } || die "$LAB_DIR belongs to another user"
   # shellcheck source=/dev/null
   [ ! -e "$LAB_DIR/settings" ] || . "$LAB_DIR/settings"
   LAB_PREFIX=${LAB_PREFIX:-node}       # node1, node2, ...: the hosts' own names, those of eth0

@@ -136,6 +136,8 @@ TEST_CASE("what cannot start is refused before anything is written") {
         Row{{"launch", "2x2", "h1,h2", "-x", "KEY=s3cret", "./my prog", "--steps", "9"},
             2,
             "try: ddlrun launch --sockets 1 --cores 4 2x2 h1,h2 -x KEY=... -- './my prog' --steps 9"},
+        Row{{"launch", "2", "-xKEY=s3cret", "./prog"}, 2, "4 2 -xKEY=... -- ./prog"},
+        Row{{"launch", "2", "-vx", "KEY=s3cret", "./prog"}, 2, "4 2 -vx KEY=... -- ./prog"},
         Row{{"launch", "2x2", "h1,h2", "prog", "h3"},
             2,
             "try: ddlrun launch --sockets 1 --cores 4 2x2 h1,h2 -- prog h3"},

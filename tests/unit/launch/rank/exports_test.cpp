@@ -125,6 +125,11 @@ TEST_CASE("-x 'NCCL_*': what is set here and fits, but no secrets") {
         "-x 'AWS_*' leaves out AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN: a name that looks like a secret is "
         "exported by -x AWS_SECRET_ACCESS_KEY only");
   CHECK(exports.remarks[1] == "UCX_TLS is set here and not exported: other hosts do not see it (-x 'UCX_*')");
+  request = {{"AWS_*"}, 4, 4};
+  request.passes_all = true;  // srun
+  CHECK(plan_exports(request, here).remarks ==
+        Names{"this launcher passes the whole environment to the ranks, AWS_SECRET_ACCESS_KEY, "
+              "AWS_SESSION_TOKEN too"});
   CHECK(plan_exports({{"AWS_SESSION_TOKEN"}, 4, 4}, here).names.back() == "AWS_SESSION_TOKEN");
   CHECK(plan_exports({{"*_DEBUG"}, 4, 4}, here).names.back() == "NCCL_DEBUG");
   CHECK(plan_exports({{"UCX_TLS"}, 4, 4}, here).remarks.empty());
