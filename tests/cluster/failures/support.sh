@@ -122,7 +122,7 @@ broken_up() {
   if command -v slurmctld slurmd munged > /dev/null && slurm up 4 2 > "$work/slurm_up" 2>&1; then have_slurm=yes; fi
   trainer=${DDLRUN_BUILD_DIR:-}/runtime/ddl-train
   if [ -x "$trainer" ]; then
-    cp "$trainer" "$home/bin/"
+    install_trainer
     cp -r "$lab_tests/../data/fashion-mnist-subset" "$home/data"
   fi
   chown -R "$user_id:$user_id" "$home"
