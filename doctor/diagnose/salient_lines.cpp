@@ -181,6 +181,8 @@ bool is_decoration(std::string_view text) {
 
 int line_salience(std::string_view text, int word_score) {
   if (is_boilerplate(text)) return boilerplate_score;
+  // How often Open MPI left out a message, and its place in a file of texts: the message itself is above.
+  if (has_any(text, {"sent help message", "help-mpi-", "help-orte-", "help-opal-"})) return 0;
   int score = word_score;
   if (is_figure(text) || (trim(text).starts_with("0 ") && !has(text, ":"))) return 5;
   if (const auto exception = exception_text(text)) {
