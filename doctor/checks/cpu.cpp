@@ -226,7 +226,7 @@ CheckResult evaluate_load(const CheckInput&, const HostReport& host) {
   // The load is the whole host's, even where this process may use a part of it.
   const std::uint64_t all = std::max<std::uint64_t>(*threads, count_online(host.facts));
   const auto hogs = host.facts.list("process.hogs");
-  const bool is_hidden = hogs.empty() && *one > all * 100;
+  const bool is_hidden = hogs.empty() && *one > 2 * all * 100;  // some load is usual while a job starts
   if (hogs.empty() && !is_hidden) return pass("no other program computes here");
   const std::string load = fmt::format("load {:.2f} on {}", static_cast<double>(*one) / 100,
                                        count_of(is_hidden ? all : *threads, "hardware thread"));
@@ -345,7 +345,8 @@ std::span<const Check> cpu_checks() {
        "for that one.",
        "Processes older than 60 s that used half a core or more on average since they began "
        "(/proc/PID/stat), not counting ours; at level quick only where the load average is at least half "
-       "of the usable threads. pass: none. warn: some, or none where the load average exceeds the threads of "
+       "of the usable threads. pass: none. warn: some, or none where the load average exceeds twice the "
+       "threads of "
        "the host. fail: together "
        "more than half of the threads.",
        "End them, or ask for whole hosts.",

@@ -80,9 +80,9 @@ TEST_CASE("processors: verdicts at both sides of each threshold") {
       {"CPU-09", "warn", load("812 1000 400 python3"), no_job},
       {"CPU-09", "fail", load("812 1000 401 python3"), no_job},
       {"CPU-09", "fail", load("812 1000 300 python3\n813 1000 101 python3"), no_job},
-      {"CPU-09", "pass", load_alone("6400"), no_job},  // the other 56 threads are others'
-      {"CPU-09", "warn", load_alone("6401"), no_job},
-      {"CPU-09", "warn", load("", "1"), no_job},  // 1.20 on 1 thread
+      {"CPU-09", "pass", load_alone("12800"), no_job},  // the other 56 threads are others'
+      {"CPU-09", "warn", load_alone("12801"), no_job},
+      {"CPU-09", "pass", load("", "1"), no_job},  // 1.20 on 1 thread
       {"CPU-09", "skip", {}, no_job},
       {"CPU-11", "pass", {{"process.zombies", "99"}, {"process.stuck", ""}}, no_job},
       {"CPU-11", "warn", {{"process.zombies", "100"}, {"process.stuck", ""}}, no_job},
