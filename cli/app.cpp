@@ -127,9 +127,9 @@ void accept_single_dashes(const CLI::App& app, std::vector<std::string>& words) 
   if (app.get_option_no_throw("--rankfile") != nullptr) std::ranges::replace(words, "-rf", "--rankfile");
 }
 
-// After "-x", or after "-vx": short options in one word.
-bool is_value_of_export(const std::string& before) {
-  return before.starts_with('-') && !before.starts_with("--") && before.ends_with('x');
+// "-x" or "-vx": the variable is the next word.
+bool ends_with_export(const std::string& word) {
+  return word.starts_with('-') && !word.starts_with("--") && word.ends_with('x');
 }
 
 // Redacts the values of -x: of "-x NAME=value", "-xNAME=value" and "-vx=NAME=value".
@@ -137,7 +137,7 @@ Command without_values(Command words) {
   for (std::size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
     const bool is_short = words[i].starts_with('-') && !words[i].starts_with("--");
     const std::size_t option = is_short ? words[i].find('x') : std::string::npos;
-    if (!is_value_of_export(words[i - 1]) && option == std::string::npos) continue;
+    if (!ends_with_export(words[i - 1]) && option == std::string::npos) continue;
     const std::size_t equals = words[i].find('=', option == std::string::npos ? 0 : option + 2);
     if (equals != std::string::npos) words[i].replace(equals + 1, std::string::npos, "...");
   }

@@ -38,10 +38,7 @@ std::string own_path() {
   return {};
 }
 
-std::string own_directory() {
-  const std::string own = own_path();
-  return own.substr(0, own.rfind('/') + 1);
-}
+std::string directory_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
 void* plugin_function(void* library, const std::string& path, const char* name) {
   void* const found = dlsym(library, name);
@@ -62,11 +59,12 @@ bool is_trusted(const std::string& path, unsigned owner) {
 
 std::string find_own_plugin(const OwnPlugin& plugin) {
   struct stat found {};
-  if (own_path().empty()) return "";  // else the names below would be looked up in the current directory
-  const uid_t owner = stat(own_path().c_str(), &found) == 0 ? found.st_uid : geteuid();
+  const std::string own = own_path();
+  if (own.empty()) return "";  // else the names below would be looked up in the current directory
+  const uid_t owner = stat(own.c_str(), &found) == 0 ? found.st_uid : geteuid();
   std::string foreign;
   for (const char* below : plugin_directories) {
-    const std::string place = own_directory() + below;
+    const std::string place = directory_of(own) + below;
     std::string path = place + plugin.file;
     if (access(path.c_str(), F_OK) != 0) continue;
     // The directories above are those of the program or libddl itself.
@@ -84,7 +82,7 @@ void* open_own_plugin(const OwnPlugin& plugin, const std::string& path) {
   if (path.empty())
     throw Error(Fault::unsupported,
                 fmt::format("{} libddl's plug-in {}, which is not installed", plugin.need, plugin.file),
-                fmt::format("{}ddlrun/ and beside", own_directory()), plugin.hint);
+                fmt::format("{}ddlrun/ and beside", directory_of(own_path())), plugin.hint);
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const why = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc keeps one for each thread

@@ -54,7 +54,7 @@ bool is_trusted_library(const std::string& name) {
 }
 
 // For all of the process: the plug-in finds MPI's functions there, and so do Open MPI's own plug-ins. Never
-// closed. `why`: what the loader says of the first name.
+// closed. `why`: the loader's message about the first name.
 bool load_library(const MpiLibrary& mpi, std::string& why) {
   for (const char* name : mpi.names) {
     if (*name == '\0' || !is_trusted_library(name)) continue;

@@ -128,9 +128,8 @@ MonitorEvent RankMonitor::idle_news(std::uint32_t rank) const {
     by_place[other.stall->waits_in].push_back(number);
   }
   if (quiet == alive && alive > 2 && by_place.size() == 2) {
-    const auto& [first, second] = std::pair(by_place.begin()->second, by_place.rbegin()->second);
-    if (first.size() == 1) rank = first.front();
-    if (second.size() == 1) rank = second.front();
+    for (const auto& [place, ranks] : by_place)
+      if (ranks.size() == 1) rank = ranks.front();
   }
   const Rank& one = ranks_.at(rank);
   const std::string others = alive == 1 ? std::string("the only one left")

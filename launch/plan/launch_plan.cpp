@@ -136,7 +136,7 @@ bool takes_result(System& system, const LaunchSpec& spec, EnvironmentPlan& plan)
 
 // There srun or sbatch is usual, whose ranks get the whole environment.
 bool in_scheduler_job(const Environment& environment) {
-  return !environment.get("SLURM_JOB_ID").empty() || !environment.get("PBS_JOBID").empty();
+  return in_slurm_job(environment) || !environment.get("PBS_JOBID").empty();
 }
 
 EnvironmentPlan plan_environment(System& system, const LaunchSpec& spec, const PlacedRanks& placed,

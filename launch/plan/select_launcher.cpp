@@ -54,12 +54,10 @@ LauncherVersion take_version(const std::string& program, const ProcessResult& re
   return read_version(program, result);
 }
 
-bool in_slurm_job(const System& system) { return !system.environment.get("SLURM_JOB_ID").empty(); }
-
 SelectedLauncher choose_automatically(System& system, const LauncherSpec& spec) {
   ProcessResult answer = ask_version(system, spec.mpirun);
   const bool none_there = !answer.start_error.empty() && spec.mpirun == default_mpirun;
-  if (none_there && in_slurm_job(system)) {
+  if (none_there && in_slurm_job(system.environment)) {
     ProcessResult srun = ask_version(system, "srun");
     if (srun.ok())
       return {take_version("srun", srun), "srun", "no mpirun here: the ranks are started by Slurm's srun"};
@@ -165,9 +163,11 @@ SelectedLauncher choose_named(System& system, const LauncherSpec& spec, Launcher
 
 }  // namespace
 
+bool in_slurm_job(const Environment& environment) { return !environment.get("SLURM_JOB_ID").empty(); }
+
 SelectedLauncher select_launcher(System& system, const LauncherSpec& spec, bool dry_run) {
   if (!spec.kind) return choose_automatically(system, spec);
-  if (spec.kind == LauncherKind::srun && !in_slurm_job(system)) {
+  if (spec.kind == LauncherKind::srun && !in_slurm_job(system.environment)) {
     throw Error(ErrorKind::usage,
                 {"--launcher srun needs a Slurm allocation", "SLURM_JOB_ID is not set",
                  "salloc -N 2 --exclusive and the same again; ddlrun submit --slurm; or no --launcher"});

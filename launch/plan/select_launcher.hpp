@@ -25,6 +25,8 @@ int rankfile_major(const LauncherVersion& launcher);
 std::string choose_srun_pmi(System& system, const SelectedLauncher& launcher, ProgramMpi mpi,
                             std::vector<std::string>& remarks);
 
+bool in_slurm_job(const Environment& environment);
+
 // Error{request} for hosts that are not in Slurm's allocation.
 void check_srun_hosts(System& system, const std::vector<std::string>& hosts);
 

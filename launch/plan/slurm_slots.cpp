@@ -4,6 +4,7 @@
 #include "base/text/error.hpp"
 #include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
+#include "launch/plan/select_launcher.hpp"
 #include "topology/dims.hpp"
 
 #include <fmt/format.h>
@@ -62,8 +63,7 @@ void check_slurm_slots(const System& system, const LaunchSpec& spec, const JobPl
   const Environment& environment = system.environment;
   const std::string text = environment.get("SLURM_TASKS_PER_NODE");
   const std::string nodes = environment.get("SLURM_JOB_NODELIST");
-  if (environment.get("SLURM_JOB_ID").empty() || text.empty() || nodes.empty() ||
-      chooses_slots(system, spec, mpi_major))
+  if (!in_slurm_job(environment) || text.empty() || nodes.empty() || chooses_slots(system, spec, mpi_major))
     return;
   const std::vector<std::string> hosts = expand_host_list(nodes);
   const std::vector<std::uint32_t> tasks = parse_tasks_per_node(text);

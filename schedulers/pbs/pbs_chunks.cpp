@@ -2,6 +2,7 @@
 // OpenPBS 23.06 compares a request with the sum of all nodes only: more ncpus in one chunk than any node has
 // is "Not Running: Insufficient amount of resource: ncpus ", as if it waited for a node to be free.
 #include "base/text/text.hpp"
+#include "schedulers/job/setting_reader.hpp"
 #include "schedulers/pbs/pbs_answers.hpp"
 
 #include <fmt/format.h>
@@ -13,17 +14,11 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-// "68", "24628800kb", "180gb": the number, in bytes where it has a unit.
+// "68", "100b", "24628800kb", "180gb": the number, in bytes where it has a unit.
 std::optional<std::uint64_t> resource_amount(std::string_view text) {
-  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  const auto number = parse_unsigned(text.substr(0, digits), std::uint64_t{1} << 40);
-  constexpr std::pair<std::string_view, int> units[] = {{"", 0},    {"b", 0},   {"kb", 10},
-                                                        {"mb", 20}, {"gb", 30}, {"tb", 40}};
-  for (const auto& [unit, shift] : units) {
-    if (number && text.substr(digits) == unit && *number < (std::uint64_t{1} << (63 - shift)))
-      return *number << shift;
-  }
-  return std::nullopt;
+  const std::string_view number = text.substr(0, text.size() - (text.ends_with('b') ? 1 : 0));
+  if (const auto amount = parse_unsigned(number, std::uint64_t{1} << 40)) return amount;
+  return parse_memory(text);
 }
 
 // "2:ncpus=69:mpiprocs=1" of a select: what one chunk requests of each resource that is a number, as written.

@@ -3,6 +3,7 @@
 #include "base/text/text.hpp"
 #include "schedulers/scripts/launch_step.hpp"
 #include "schedulers/scripts/lint_internal.hpp"
+#include "schedulers/scripts/torch_start.hpp"
 
 #include <fmt/format.h>
 
@@ -25,10 +26,7 @@ class TorchRules : private RuleSet {
 };
 
 bool starts_torchrun(const ShellCommand& command) {
-  return std::ranges::any_of(command.words, [](const ShellWord& word) {
-    const std::string_view name = base_name(word.text);
-    return name == "torchrun" || name == "torch.distributed.run" || name == "torch.distributed.launch";
-  });
+  return std::ranges::any_of(command.words, [](const ShellWord& word) { return is_torchrun(word.text); });
 }
 
 bool is_own_host(std::string_view address) {

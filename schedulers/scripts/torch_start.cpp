@@ -12,11 +12,6 @@ namespace ddlrun::job_scripts {
 
 namespace {
 
-bool is_torchrun(std::string_view word) {
-  const std::string_view name = base_name(word);
-  return name == "torchrun" || name == "torch.distributed.run" || name == "torch.distributed.launch";
-}
-
 // The word of the launcher: the first, or the module behind "python -m".
 std::optional<std::size_t> launcher_position(const Command& words) {
   if (words.empty()) return std::nullopt;
@@ -124,6 +119,11 @@ std::optional<TorchStart> read_torch_start(const Command& words, const LaunchSte
   TorchStart start = TorchReader(request, step).read(words, *launcher + 1, words.size() - tail);
   start.program = std::move(*program);
   return start;
+}
+
+bool is_torchrun(std::string_view word) {
+  const std::string_view name = base_name(word);
+  return name == "torchrun" || name == "torch.distributed.run" || name == "torch.distributed.launch";
 }
 
 std::size_t count_common_tail(const Command& words, const Command& program) {

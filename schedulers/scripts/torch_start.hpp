@@ -25,6 +25,9 @@ struct TorchStart {
 std::optional<TorchStart> read_torch_start(const Command& words, const LaunchStep& step,
                                            const ResourceRequest& request, const UnwrapLauncher& unwrap);
 
+// torchrun by its name or path, or the module that it is.
+bool is_torchrun(std::string_view word);
+
 // How many words at the end of both are the same: the program's own, behind a launcher and its options.
 std::size_t count_common_tail(const Command& words, const Command& program);
 

@@ -12,20 +12,11 @@ here=$(dirname "$(readlink -f "$0")")
 . "$here/lib/settings.sh"
 # shellcheck source=tests/cluster/lib/needs.sh
 . "$here/lib/needs.sh"
+# shellcheck source=tests/cluster/lib/each_host.sh
+. "$here/lib/each_host.sh"
 read_settings
 prefix=${DDLRUN_OPENPBS:-/var/tmp/ddlrun-openpbs-$(id -u)}
 [ ! -e "$prefix" ] || { [ ! -L "$prefix" ] && [ -O "$prefix" ]; } || die "$prefix belongs to another user, or is a link"
-
-on() { "$here/lab.sh" exec "$@"; }
-each_host() { # FUNCTION: at once on all hosts, false if it failed on one
-  local index jobs=() job failed=0
-  for ((index = 1; index <= count; index++)); do
-    "$1" "$(host_name "$index")" &
-    jobs+=($!)
-  done
-  for job in "${jobs[@]}"; do wait "$job" || failed=1; done
-  return "$failed"
-}
 
 # PBS_HOME is /run/pbs, since PBS refuses one below a directory that others may write to, such as /var/tmp (it lies in
 # LAB_DIR, and so outlives the host). PBS_TMPDIR is /tmp, which each host has of its own: the default, /var/tmp, holds the

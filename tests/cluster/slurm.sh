@@ -11,21 +11,12 @@ here=$(dirname "$(readlink -f "$0")")
 . "$here/lib/settings.sh"
 # shellcheck source=tests/cluster/lib/needs.sh
 . "$here/lib/needs.sh"
+# shellcheck source=tests/cluster/lib/each_host.sh
+. "$here/lib/each_host.sh"
 # shellcheck source=tests/cluster/lib/slurm_conf.sh
 . "$here/lib/slurm_conf.sh"
 read_settings
 slurm=$LAB_DIR/slurm
-
-on() { "$here/lab.sh" exec "$@"; }
-each_host() { # FUNCTION: at once on all hosts, false if it failed on one
-  local index jobs=() job failed=0
-  for ((index = 1; index <= count; index++)); do
-    "$1" "$(host_name "$index")" &
-    jobs+=($!)
-  done
-  for job in "${jobs[@]}"; do wait "$job" || failed=1; done
-  return "$failed"
-}
 
 # slurmd requests control groups even where it uses none: an empty directory of version 1 satisfies it anywhere.
 start_munge() { # HOST
