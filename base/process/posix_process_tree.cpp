@@ -64,9 +64,8 @@ bool kernel_lists_children() {
 
 std::vector<pid_t> children_of(pid_t pid) {
   std::vector<pid_t> children;
-  const std::string tasks = fmt::format("/proc/{}/task", pid);
-  for (const pid_t task : numbers_in(tasks)) {
-    const std::string text = read_small(fmt::format("{}/{}/children", tasks, task));
+  for (const pid_t task : find_threads(pid)) {
+    const std::string text = read_small(fmt::format("/proc/{}/task/{}/children", pid, task));
     for (const std::string_view number : split(text, ' ')) {
       if (const auto child = parse_unsigned(number)) children.push_back(static_cast<pid_t>(*child));
     }
@@ -143,6 +142,8 @@ std::optional<std::uint64_t> read_bytes_written(pid_t pid) {
   }
   return std::nullopt;
 }
+
+std::vector<pid_t> find_threads(pid_t pid) { return numbers_in(fmt::format("/proc/{}/task", pid)); }
 
 std::vector<Process> find_descendants(pid_t root) {
   static const bool lists = kernel_lists_children();
@@ -223,7 +224,7 @@ void add_process(TreeSnapshot& sample, const Process& process) {
   const std::string tasks = fmt::format("/proc/{}/task", process.id.pid);
   char state = process.state;
   std::uint64_t precise = 0;
-  for (const pid_t task : numbers_in(tasks)) {
+  for (const pid_t task : find_threads(process.id.pid)) {
     const std::string schedstat = read_small(fmt::format("{}/{}/schedstat", tasks, task));
     precise += number_or_0(split(schedstat, ' ').front());
     const auto own = parse_process_stat(read_small(fmt::format("{}/{}/stat", tasks, task)));

@@ -41,6 +41,9 @@ Process read_process(pid_t pid);
 // To files, pipes and terminals; nothing if the kernel does not count it or there is no such process.
 std::optional<std::uint64_t> read_bytes_written(pid_t pid);
 
+// Of the process; empty if there is none.
+std::vector<pid_t> find_threads(pid_t pid);
+
 // All below `root`, parents first; a zombie is one too.
 std::vector<Process> find_descendants(pid_t root);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun exec`: the first program of each rank. It applies the rank map, reports where the rank really runs,
 // then becomes the program, or stays as its supervisor.
+#include "base/process/posix_code_samples.hpp"
 #include "base/process/posix_process_binding.hpp"
 #include "base/process/posix_rank_supervisor.hpp"
 #include "base/text/error.hpp"
@@ -111,7 +112,8 @@ class StatusReporter {
     reports_for_host_ = identity.local_rank.value_or(0) < launch::heartbeat_ranks;
     report_.rank = identity.rank;
     report_.host = environment.host_name;
-    if (stall_after_ > 0) detector_.emplace(stall_after_, Steady::now());
+    const auto sample = [](int pid) { return sample_code(pid, std::chrono::milliseconds(100)); };
+    if (stall_after_ > 0) detector_.emplace(stall_after_, Steady::now(), sample);
     if (reports_for_host_) report(launch::RankStatus::heartbeat);
   }
 

@@ -150,6 +150,7 @@ void RankMonitor::tell_stalls(Time now, std::vector<MonitorEvent>& news) {
     if (!rank.stall || rank.is_reported) continue;
     const bool stuck = is_stuck(*rank.stall);
     if (!stuck && now - rank.since < idle_delay) continue;
+    if (spins(*rank.stall) && !all_quiet) continue;  // it waits for one that works
     rank.is_reported = true;
     if (!stuck && all_idle_told_) continue;  // once, where it is true of all
     if (!stuck) all_idle_told_ = all_quiet;

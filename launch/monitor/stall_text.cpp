@@ -22,6 +22,8 @@ std::string on(const std::string& host, bool here, const std::string& command) {
 
 }  // namespace
 
+bool spins(const Stall& stall) { return stall.state == 'R'; }
+
 bool is_stuck(const Stall& stall) { return stall.state == 'T' || stall.state == 't' || stall.state == 'D'; }
 
 Message describe_stuck(std::uint32_t rank, const std::string& host, const Stall& stall, bool here) {
@@ -41,10 +43,13 @@ Message describe_stuck(std::uint32_t rank, const std::string& host, const Stall&
 
 Message describe_idle(std::uint32_t rank, const std::string& host, const Stall& stall,
                       const std::string& others, bool here) {
+  const std::string what =
+      spins(stall) ? fmt::format("rank {} on {} has moved no bytes for {} s, {}: {} waits at full speed in {}", rank,
+                                 host, stall.seconds, others, process(stall), stall.waits_in)
+                   : fmt::format("rank {} on {} has used almost no CPU time and moved no bytes for {} s, {}: {} sleeps{}",
+                                 rank, host, stall.seconds, others, process(stall), in_kernel(stall));
   return {
-      fmt::format("rank {} on {} has used almost no CPU time and moved no bytes for {} s, {}: {} sleeps{}",
-                  rank, host, stall.seconds, others, process(stall), in_kernel(stall)),
-      host,
+      what, host,
       fmt::format("{}{} {}   # if it should be working", here ? "" : "ssh -t " + host + " ",
                   stall.name.starts_with("python") ? "py-spy dump --pid" : "gdb -p", stall.pid)};
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "launch/rank/stall_detector.hpp"
 
+#include "launch/rank/spin_wait.hpp"
+
 #include <algorithm>
+#include <utility>
 
 namespace ddlrun::launch {
 
@@ -11,41 +14,67 @@ milliseconds sample_interval(int after) {
   return std::clamp(milliseconds(after * 1000LL / 12), milliseconds(100), milliseconds(10'000));
 }
 
-StallDetector::StallDetector(int after, Time start)
+StallDetector::StallDetector(int after, Time start, SampleCode sample_code)
     : every_(sample_interval(after)),
       report_after_(milliseconds(after * 1000LL) - 2 * every_),
+      sample_code_(std::move(sample_code)),
       last_progress_(start),
+      last_bytes_(start),
       last_look_(start) {}
 
 // Threads of libraries wake up without work: Gloo's loop (PyTorch 2.15) uses 0.2 % of a core while its rank
 // sleeps.
 constexpr double background_share = 0.005;
 
-bool StallDetector::made_progress(Time now, const TreeSnapshot& sample) const {
-  if (!last_ || sample.io_bytes != last_->io_bytes || sample.cpu_ns < last_->cpu_ns) return true;
+bool StallDetector::uses_cpu(Time now, const TreeSnapshot& sample) const {
+  if (sample.cpu_ns < last_->cpu_ns) return true;
   const auto elapsed = std::chrono::duration_cast<std::chrono::nanoseconds>(now - last_look_).count();
   const auto used = static_cast<double>(sample.cpu_ns - last_->cpu_ns);
-  if (used > background_share * static_cast<double>(elapsed)) return true;
-  if (sample.state == 'R') return true;  // it would, if it were let
-  // We were held up ourselves: a suspended machine, a stopped group. Nothing can be said of that time.
-  return now - last_look_ > 3 * every_ + milliseconds(1000);
+  return used > background_share * static_cast<double>(elapsed) ||
+         sample.state == 'R';  // it would, if it were let
+}
+
+// The library, where a rank waits at full speed.
+std::string StallDetector::spins_in(Time now, const TreeSnapshot& sample) const {
+  if (!sample_code_ || now - last_bytes_ < report_after_ / 2) return {};
+  return find_spin_library(sample_code_(sample.pid));
 }
 
 StallEvent StallDetector::take(Time now, const TreeSnapshot& sample) {
-  const bool moves = made_progress(now, sample);
-  const auto quiet = now - last_progress_;
-  const auto seconds = static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(quiet).count());
+  Stall stall{0, sample.state, sample.pid, sample.name, sample.waits_in};
+  // We were held up ourselves: a suspended machine, a stopped group. Nothing can be said of that time.
+  const bool was_held_up = now - last_look_ > 3 * every_ + milliseconds(1000);
+  bool moves = !last_ || was_held_up || sample.io_bytes != last_->io_bytes;
+  if (moves) last_bytes_ = now;
+  if (!moves && uses_cpu(now, sample)) {
+    const std::string library = spins_in(now, sample);
+    moves = library.empty();
+    if (!moves) {
+      stall.state = 'R';
+      stall.waits_in = library;
+    }
+  }
   last_look_ = now;
   last_ = sample;
+  return report(now, stall, moves);
+}
+
+StallEvent StallDetector::report(Time now, const Stall& stall, bool moves) {
+  const auto quiet = now - last_progress_;
+  StallEvent event{StallEvent::nothing, stall};
+  event.stall.seconds = static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(quiet).count());
   if (moves) {
     last_progress_ = now;
     if (reported_ == 0) return {};
     reported_ = 0;
-    return {StallEvent::resumed, {seconds, sample.state, sample.pid, sample.name, {}}};
+    event.kind = StallEvent::resumed;
+    event.stall.waits_in.clear();
+    return event;
   }
-  if (quiet < report_after_ || sample.state == reported_) return {};
-  reported_ = sample.state;
-  return {StallEvent::stalled, {seconds, sample.state, sample.pid, sample.name, sample.waits_in}};
+  if (quiet < report_after_ || stall.state == reported_) return {};
+  reported_ = stall.state;
+  event.kind = StallEvent::stalled;
+  return event;
 }
 
 }  // namespace ddlrun::launch

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Does a rank make progress? Judged from samples of its processes: any byte, and more CPU time than the
-// background threads of libraries use. A rank that spins in a library is at work for this detector. Pure.
+// background threads of libraries use, unless it spins in a library that waits for other ranks. Pure.
 #pragma once
 
+#include "base/process/code_samples.hpp"
 #include "base/process/tree_snapshot.hpp"
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -14,10 +16,10 @@ namespace ddlrun::launch {
 // For how long nothing happened, and what the most telling process does instead.
 struct Stall {
   int seconds = 0;
-  char state = 'S';  // T stopped, t traced, D in the kernel, S asleep
+  char state = 'S';  // T stopped, t traced, D in the kernel, S asleep, R spins
   int pid = -1;
   std::string name;
-  std::string waits_in;
+  std::string waits_in;  // a function of the kernel; of one that spins the library
 
   bool operator==(const Stall&) const = default;
 };
@@ -33,15 +35,21 @@ struct StallEvent {
 class StallDetector {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  StallDetector(int after, Time start);
+  // Samples of the code that a process runs; costs some CPU time, and so is called for busy ranks that have moved no
+  // byte for long. None: a rank that spins counts as working.
+  using SampleCode = std::function<CodeSamples(int pid)>;
+  StallDetector(int after, Time start, SampleCode sample_code = {});
   // A stall is reported once; again only if its state changes, as from asleep to stopped.
   StallEvent take(Time now, const TreeSnapshot& sample);
 
  private:
-  bool made_progress(Time now, const TreeSnapshot& sample) const;
+  bool uses_cpu(Time now, const TreeSnapshot& sample) const;
+  std::string spins_in(Time now, const TreeSnapshot& sample) const;
+  StallEvent report(Time now, const Stall& stall, bool moves);
 
   std::chrono::milliseconds every_, report_after_;
-  Time last_progress_, last_look_;
+  SampleCode sample_code_;
+  Time last_progress_, last_bytes_, last_look_;
   std::optional<TreeSnapshot> last_;
   char reported_ = 0;
 };

@@ -196,6 +196,33 @@ has_not "idle" idle.err "warning"
 launch never 1 --stall-timeout 0 -- sleep 3
 has_not "--stall-timeout 0" never.err "note"
 
+# Ranks that wait for each other in MPI_Recv spin: they are noted where all do, and not while one of them works.
+cat > deadlock.c <<'PROGRAM'
+#include <mpi.h>
+#include <stdlib.h>
+int main(int argc, char** argv) {
+  int rank, ranks, token;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  double until = MPI_Wtime() + atof(argv[1]);
+  for (volatile double x = 0; rank == 0 && MPI_Wtime() < until;)
+    for (int i = 0; i < 1000000; ++i) x += i;
+  MPI_Recv(&token, 1, MPI_INT, (rank + 1) % ranks, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+PROGRAM
+if [[ $ranks -lt 2 || $(cat /proc/sys/kernel/perf_event_paranoid 2> /dev/null) -gt 2 ]] || ! mpicc -O1 deadlock.c -o deadlock; then
+  echo "left out: a deadlock of ranks that spin needs two cores, mpicc and kernel.perf_event_paranoid of at most 2"
+else
+  SECONDS=0
+  launch deadlock 2 --stall-timeout 2 --on-stall end -- ./deadlock 5
+  same "a deadlock: status" 124 "$status"
+  check "a deadlock: not before rank 0 waits too: $SECONDS s" test "$SECONDS" -ge 6
+  has "a deadlock" deadlock.err " has moved no bytes for "
+  has "a deadlock" deadlock.err "nor have the other 1: process "
+  check "a deadlock: the library" grep -q '(deadlock) waits at full speed in \(lib\|mca_\)' deadlock.err
+fi
+
 # --on-stall end ends the job, in the time that mpirun takes.
 SECONDS=0
 # shellcheck disable=SC2016

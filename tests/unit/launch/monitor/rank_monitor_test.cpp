@@ -143,6 +143,20 @@ TEST_CASE("an idle rank is only noted, with what the others do") {
   CHECK(run.received("is stopped (SIGSTOP)"));
 }
 
+TEST_CASE("ranks that spin are noted only where no rank works") {
+  const launch::Stall spinning{60, 'R', 814, "solver", "libopen-pal.so.40"};
+  Run run;
+  run.pass(10, "12");
+  for (std::uint32_t rank : {0u, 1u, 2u}) run.say(rank, RankStatus::stalled, spinning);
+  run.pass(60, "12");
+  CHECK(run.reported.empty());
+  run.say(3, RankStatus::stalled, asleep);
+  run.pass(60, "12");
+  REQUIRE(run.reported.size() == 1);
+  CHECK(run.reported[0].find("note rank") != std::string::npos);
+  CHECK(run.received("nor have the other 3"));
+}
+
 TEST_CASE("all idle: reported once, not for each rank") {
   Run run;
   run.pass(10, "12");

@@ -25,6 +25,7 @@ struct Stretch {
   bool writes = false;
   int gap = 0;            // seconds in which no one looked, before it
   double background = 0;  // cores that threads of its libraries use
+  bool spins = false;     // the CPU time of `works` goes into waiting
 };
 
 struct Reported {
@@ -37,13 +38,17 @@ struct Reported {
 std::vector<Reported> judge(int after, const std::vector<Stretch>& stretches) {
   const Time start{};
   Time now = start;
-  StallDetector judge(after, start);
+  bool spins = false;
+  StallDetector judge(after, start, [&](int) {
+    return spins ? CodeSamples{{"libopen-pal.so.40", 100}} : CodeSamples{{"train", 100}};
+  });
   TreeSnapshot sample;
   sample.pid = 7;
   std::vector<Reported> reported;
   const auto every = sample_interval(after);
   for (const Stretch& stretch : stretches) {
     now += seconds(stretch.gap);
+    spins = stretch.spins;
     for (const Time end = now + seconds(stretch.seconds); now < end; now += every) {
       sample.state = stretch.works ? 'S' : stretch.state;
       const double cores = stretch.works ? 0.02 : stretch.background;
@@ -97,6 +102,31 @@ TEST_CASE("a stall is reported in time, once, and its end too") {
     for (const Reported& reported : judge(60, row.stretches)) kinds.push_back(reported.kind);
     CHECK(kinds == row.kinds);
   }
+}
+
+TEST_CASE("a rank that spins in MPI is reported within one and a half times --stall-timeout, with the library") {
+  const Stretch computes{100, true}, waits{200, true, 'S', false, 0, 0, true}, transfers{200, true, 'S', true, 0, 0, true};
+  const auto reported = judge(60, {computes, waits, computes});
+  REQUIRE(reported.size() == 2);
+  CHECK(reported[0].kind == StallEvent::stalled);
+  CHECK(reported[0].state == 'R');
+  CHECK(reported[0].at - 100 <= 90);
+  CHECK(reported[1].kind == StallEvent::resumed);
+  CHECK(judge(60, {computes, transfers, computes}).empty());
+  CHECK(judge(60, {{20, true, 'S', false, 0, 0, true}, computes}).empty());
+}
+
+TEST_CASE("the code of a rank is sampled only where it has moved no byte for long") {
+  int samples = 0;
+  StallDetector detector(60, Time{}, [&](int) { return ++samples, CodeSamples{}; });
+  TreeSnapshot sample;
+  for (int at = 0; at <= 100; at += 5) {
+    sample.cpu_ns += 5'000'000'000;
+    if (at <= 50) ++sample.io_bytes;
+    if (at == 70) CHECK(samples == 0);
+    detector.take(Time{} + seconds(at), sample);
+  }
+  CHECK(samples == 6);
 }
 
 TEST_CASE(
