@@ -23,7 +23,8 @@ namespace ddlrun {
 
 namespace {
 
-// perf_event_mlock_kb (516 by default) is for all buffers of a user: a page of head and two of samples for each thread.
+// perf_event_mlock_kb (516 by default) is for all buffers of a user: a page of head and two of samples for
+// each thread.
 constexpr std::size_t most_threads = 32;
 constexpr std::size_t data_pages = 2;
 
@@ -45,8 +46,8 @@ class ThreadSampler {
     request.sample_type = PERF_SAMPLE_IP;
     request.exclude_kernel = 1;
     request.exclude_hv = 1;
-    event_ = Fd(
-        static_cast<int>(::syscall(SYS_perf_event_open, &request, thread, -1, -1, PERF_FLAG_FD_CLOEXEC)));
+    event_ =
+        Fd(static_cast<int>(::syscall(SYS_perf_event_open, &request, thread, -1, -1, PERF_FLAG_FD_CLOEXEC)));
     if (!event_.open()) return;
     void* const pages = ::mmap(nullptr, length(), PROT_READ | PROT_WRITE, MAP_SHARED, event_.get(), 0);
     if (pages != MAP_FAILED) pages_ = static_cast<std::byte*>(pages);
@@ -70,7 +71,8 @@ class ThreadSampler {
       perf_event_header record{};
       copy(at, &record, sizeof record);
       if (record.size == 0) break;
-      if (record.type == PERF_RECORD_SAMPLE) copy(at + sizeof record, &found.emplace_back(), sizeof(std::uint64_t));
+      if (record.type == PERF_RECORD_SAMPLE)
+        copy(at + sizeof record, &found.emplace_back(), sizeof(std::uint64_t));
       at += record.size;
     }
     return found;

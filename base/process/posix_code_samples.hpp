@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which code a process runs, from samples of its instruction pointers (perf_event_open): the process is neither stopped
-// nor traced. Linux only.
+// Which code a process runs, from samples of its instruction pointers (perf_event_open): the process is
+// neither stopped nor traced. Linux only.
 #pragma once
 
 #include "base/process/code_samples.hpp"
@@ -11,8 +11,9 @@
 
 namespace ddlrun {
 
-// Samples user code of all threads for `time`, about once a millisecond of CPU time. Empty where the kernel permits no
-// samples (kernel.perf_event_paranoid above 2, a container's seccomp filter), and for a process that sleeps.
+// Samples user code of all threads for `time`, about once a millisecond of CPU time. Empty where the kernel
+// permits no samples (kernel.perf_event_paranoid above 2, a container's seccomp filter), and for a process
+// that sleeps.
 CodeSamples sample_code(pid_t pid, std::chrono::milliseconds time);
 
 }  // namespace ddlrun

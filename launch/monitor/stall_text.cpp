@@ -44,14 +44,15 @@ Message describe_stuck(std::uint32_t rank, const std::string& host, const Stall&
 Message describe_idle(std::uint32_t rank, const std::string& host, const Stall& stall,
                       const std::string& others, bool here) {
   const std::string what =
-      spins(stall) ? fmt::format("rank {} on {} has moved no bytes for {} s, {}: {} waits at full speed in {}", rank,
-                                 host, stall.seconds, others, process(stall), stall.waits_in)
-                   : fmt::format("rank {} on {} has used almost no CPU time and moved no bytes for {} s, {}: {} sleeps{}",
-                                 rank, host, stall.seconds, others, process(stall), in_kernel(stall));
-  return {
-      what, host,
-      fmt::format("{}{} {}   # if it should be working", here ? "" : "ssh -t " + host + " ",
-                  stall.name.starts_with("python") ? "py-spy dump --pid" : "gdb -p", stall.pid)};
+      spins(stall)
+          ? fmt::format("rank {} on {} has moved no bytes for {} s, {}: {} waits at full speed in {}", rank,
+                        host, stall.seconds, others, process(stall), stall.waits_in)
+          : fmt::format(
+                "rank {} on {} has used almost no CPU time and moved no bytes for {} s, {}: {} sleeps{}",
+                rank, host, stall.seconds, others, process(stall), in_kernel(stall));
+  return {what, host,
+          fmt::format("{}{} {}   # if it should be working", here ? "" : "ssh -t " + host + " ",
+                      stall.name.starts_with("python") ? "py-spy dump --pid" : "gdb -p", stall.pid)};
 }
 
 }  // namespace ddlrun::launch

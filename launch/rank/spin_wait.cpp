@@ -14,24 +14,25 @@ constexpr double most_other_code = 0.02;  // of all samples
 
 template <std::size_t n>
 bool starts_with_any(std::string_view name, const std::array<std::string_view, n>& leads) {
-  return std::any_of(leads.begin(), leads.end(), [&](std::string_view lead) { return name.starts_with(lead); });
+  return std::any_of(leads.begin(), leads.end(),
+                     [&](std::string_view lead) { return name.starts_with(lead); });
 }
 
 // Open MPI, MPICH and those built on it, Cray's, UCX, libfabric, PSM, verbs and its drivers, HCOLL and SHARP.
 bool waits_for_others(std::string_view name) {
   static constexpr std::array<std::string_view, 27> leads{
-      "libmpi.",     "libmpi_",    "libmpich",   "libpmpi",     "libopen-pal", "libopen-rte", "mca_",
-      "libmca_",     "libucp.",    "libuct",     "libucs",      "libucc.",     "libfabric.",  "libpsm",
-      "libibverbs.", "libmlx4",    "libmlx5",    "libhfi1",     "libefa",      "libcxi.",     "libhcoll",
-      "libocoms",    "libsharp",   "libpmix.",   "libmpifort",  "libmpicxx.",  "libtcp-fi"};
+      "libmpi.",     "libmpi_",  "libmpich", "libpmpi",    "libopen-pal", "libopen-rte", "mca_",
+      "libmca_",     "libucp.",  "libuct",   "libucs",     "libucc.",     "libfabric.",  "libpsm",
+      "libibverbs.", "libmlx4",  "libmlx5",  "libhfi1",    "libefa",      "libcxi.",     "libhcoll",
+      "libocoms",    "libsharp", "libpmix.", "libmpifort", "libmpicxx.",  "libtcp-fi"};
   return starts_with_any(name, leads);
 }
 
 // What those libraries call while they wait, and OpenMP's threads that spin until the next parallel region.
 bool serves_a_wait(std::string_view name) {
-  static constexpr std::array<std::string_view, 12> leads{
-      "libc.so",  "libc-2",    "libpthread", "ld-linux", "[vdso]", "libevent",
-      "libgomp.", "libiomp5.", "libomp.",    "libomp-",  "librt.", "libnuma."};
+  static constexpr std::array<std::string_view, 12> leads{"libc.so", "libc-2",   "libpthread", "ld-linux",
+                                                          "[vdso]",  "libevent", "libgomp.",   "libiomp5.",
+                                                          "libomp.", "libomp-",  "librt.",     "libnuma."};
   return starts_with_any(name, leads);
 }
 
@@ -49,7 +50,8 @@ std::string find_spin_library(const CodeSamples& samples) {
       other += count;
     }
   }
-  const bool decides = all >= least_samples && static_cast<double>(other) <= most_other_code * static_cast<double>(all);
+  const bool decides =
+      all >= least_samples && static_cast<double>(other) <= most_other_code * static_cast<double>(all);
   return decides ? library : std::string();
 }
 

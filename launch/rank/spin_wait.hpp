@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Does a busy rank wait? Most MPI libraries and transports wait by spinning: such a rank uses a whole core. Pure.
+// Does a busy rank wait? Most MPI libraries and transports wait by spinning: such a rank uses a whole core.
+// Pure.
 #pragma once
 
 #include "base/process/code_samples.hpp"
@@ -8,8 +9,8 @@
 
 namespace ddlrun::launch {
 
-// The library of MPI or of a transport in which a process spins ("libopen-pal.so.40"); "" if other code runs too, or if
-// the samples are too few to decide.
+// The library of MPI or of a transport in which a process spins ("libopen-pal.so.40"); "" if other code runs
+// too, or if the samples are too few to decide.
 std::string find_spin_library(const CodeSamples& samples);
 
 }  // namespace ddlrun::launch

@@ -35,8 +35,8 @@ struct StallEvent {
 class StallDetector {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  // Samples of the code that a process runs; costs some CPU time, and so is called for busy ranks that have moved no
-  // byte for long. None: a rank that spins counts as working.
+  // Samples of the code that a process runs; costs some CPU time, and so is called for busy ranks that have
+  // moved no byte for long. None: a rank that spins counts as working.
   using SampleCode = std::function<CodeSamples(int pid)>;
   StallDetector(int after, Time start, SampleCode sample_code = {});
   // A stall is reported once; again only if its state changes, as from asleep to stopped.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// In which files the code of real processes runs: one that computes, one that sleeps, one that does not exist.
+// In which files the code of real processes runs: one that computes, one that sleeps, one that does not
+// exist.
 #include "base/process/posix_code_samples.hpp"
 
 #include <doctest/doctest.h>

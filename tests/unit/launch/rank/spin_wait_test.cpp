@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where samples of a process's code show a wait. The first rows are what `perf record` shows of Open MPI 4.1.4 and MPICH
-// 4.0.2 in MPI_Recv, the last ones of programs that compute.
+// Where samples of a process's code show a wait. The first rows are what `perf record` shows of Open
+// MPI 4.1.4 and MPICH 4.0.2 in MPI_Recv, the last ones of programs that compute.
 #include "launch/rank/spin_wait.hpp"
 
 #include <doctest/doctest.h>
@@ -20,10 +20,17 @@ TEST_CASE("a rank spins where nearly all of its code is a transport's") {
   };
   const std::vector<Row> rows{
       {"Open MPI's progress loop",
-       {{"libopen-pal.so.40.30.2", 31}, {"mca_btl_vader.so", 22}, {"libc.so.6", 17}, {"libevent_core-2.1.so.7.0.1", 3}},
+       {{"libopen-pal.so.40.30.2", 31},
+        {"mca_btl_vader.so", 22},
+        {"libc.so.6", 17},
+        {"libevent_core-2.1.so.7.0.1", 3}},
        "libopen-pal.so.40.30.2"},
-      {"MPICH over UCX", {{"libmpich.so.12.2.2", 40}, {"libucp.so.0.0.0", 35}, {"libuct.so.0.0.0", 21}}, "libmpich.so.12.2.2"},
-      {"OpenMP's threads wait too", {{"libopen-pal.so.80", 40}, {"libgomp.so.1.0.0", 900}}, "libopen-pal.so.80"},
+      {"MPICH over UCX",
+       {{"libmpich.so.12.2.2", 40}, {"libucp.so.0.0.0", 35}, {"libuct.so.0.0.0", 21}},
+       "libmpich.so.12.2.2"},
+      {"OpenMP's threads wait too",
+       {{"libopen-pal.so.80", 40}, {"libgomp.so.1.0.0", 900}},
+       "libopen-pal.so.80"},
       {"a stray sample", {{"libopen-pal.so.40", 99}, {"train", 1}}, "libopen-pal.so.40"},
       {"it computes between short waits", {{"libopen-pal.so.40", 90}, {"train", 10}}, ""},
       {"a library computes", {{"libmkl_avx512.so.2", 60}, {"libmpi.so.40", 2}}, ""},

@@ -104,8 +104,10 @@ TEST_CASE("a stall is reported in time, once, and its end too") {
   }
 }
 
-TEST_CASE("a rank that spins in MPI is reported within one and a half times --stall-timeout, with the library") {
-  const Stretch computes{100, true}, waits{200, true, 'S', false, 0, 0, true}, transfers{200, true, 'S', true, 0, 0, true};
+TEST_CASE(
+    "a rank that spins in MPI is reported within one and a half times --stall-timeout, with the library") {
+  const Stretch computes{100, true}, waits{200, true, 'S', false, 0, 0, true},
+      transfers{200, true, 'S', true, 0, 0, true};
   const auto reported = judge(60, {computes, waits, computes});
   REQUIRE(reported.size() == 2);
   CHECK(reported[0].kind == StallEvent::stalled);
