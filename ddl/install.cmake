@@ -1,8 +1,11 @@
-# libddl for other programs: one shared library, its headers, a CMake package and a pkg-config file.
+# libddl for other programs: one shared library, its headers, a CMake package and a pkg-config file. Before version 1.0 each
+# minor version may change the interface, and so each has a SONAME of its own.
 include(CMakePackageConfigHelpers)
 add_library(ddl_shared SHARED $<TARGET_OBJECTS:ddl>)
 set_target_properties(ddl_shared PROPERTIES OUTPUT_NAME ddl EXPORT_NAME ddl VERSION ${PROJECT_VERSION}
-                      SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE CXX)
+                      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} LINKER_LANGUAGE CXX
+                      LINK_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/exports.map")
+target_link_options(ddl_shared PRIVATE "LINKER:--version-script=${CMAKE_CURRENT_SOURCE_DIR}/exports.map")
 target_link_libraries(ddl_shared PRIVATE fmt::fmt Threads::Threads OpenSSL::Crypto ${CMAKE_DL_LIBS})
 target_compile_features(ddl_shared INTERFACE cxx_std_20)
 target_include_directories(ddl_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

@@ -120,6 +120,8 @@ int ddl_finalize(ddl_context* context) {
 
 const char* ddl_last_error(void) { return last_message.c_str(); }
 
+const char* ddl_version(void) { return DDL_VERSION; }
+
 int ddl_rank(const ddl_context* context) { return context == nullptr ? -1 : context->context.rank(); }
 int ddl_size(const ddl_context* context) { return context == nullptr ? -1 : context->context.size(); }
 int ddl_local_rank(const ddl_context* context) {

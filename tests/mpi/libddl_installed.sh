@@ -24,6 +24,21 @@ read -ra flags <<< "$(pkg-config --cflags --libs ddl)"
 expect 0 '' c++ -std=c++20 "$work/example/sum.cpp" -o "$work/by_hand" "${flags[@]}"
 expect 0 'rank 1 of 2 (2x1): 1.5' ranks 2 "$work/by_hand"
 
+# The version of the loaded library is that of the packages.
+printf '#include <ddl/ddl.h>\n#include <stdio.h>\nint main(void) { return puts(ddl_version()) < 0; }\n' > "$work/version.c"
+expect 0 '' cc "$work/version.c" -o "$work/version" "${flags[@]}"
+expect 0 "$(pkg-config --modversion ddl)" "$work/version"
+
+# The library exports what its headers declare, and nothing else.
+expect 0 '' c++ -std=c++20 "$DDLRUN_SOURCE_DIR/tests/mpi/public_functions.cpp" -o "$work/functions" "${flags[@]}"
+expect 0 'rank 0 of 1: ' "$work/functions"
+nm -DC --defined-only "$libraries/libddl.so" | cut -d' ' -f3- | sed 's/@.*//' | sort -u > "$work/exports"
+others=$(grep -vE '^(DDL_[0-9.]+|ddl_[a-z_]+|ddl::(Context|Handle|RankMessages|Trials|WorkQueue)::~?[A-Za-z_]+[[(].*|ddl::(parse_options|launched_(rank|size))\(.*|(typeinfo|typeinfo name|vtable) for ddl::Error)$' "$work/exports")
+[ -z "$others" ] || fail "libddl.so exports more than its interface: $(head -3 <<< "$others")"
+for function in $(sed -E '/^ ?\*|^\/\*/d' "$prefix/include/ddl/ddl.h" | grep -oE '\bddl_[a-z_]+\(' | tr -d '('); do
+  grep -qx "$function" "$work/exports" || fail "libddl.so does not export $function"
+done
+
 # The CUDA program, where nvcc is; without a driver it says so, with the plug-in that was installed.
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 if [ -x "$nvcc" ]; then

@@ -41,6 +41,8 @@ int ddl_finalize(ddl_context* context);
 /* Local. The message of this thread's last call that failed: "what (at where); try hint". Never NULL; valid
  * until the thread's next call that fails. */
 const char* ddl_last_error(void);
+/* Local, before ddl_init() too. The version of the library that is loaded, "0.1.0". */
+const char* ddl_version(void);
 
 /* Local, never fail: this rank (0 to size - 1), the number of ranks, and the same among the ranks of this
  * host. -1 if `context` is NULL. */

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Refers to every function of libddl's C++ headers that a program has to find in libddl.so, and so does not
+// link where the library does not export one.
+#include "ddl/ddl.hpp"
+#include "ddl/launcher.hpp"
+#include "ddl/trials.hpp"
+
+#include <cstdio>
+#include <tuple>
+
+namespace {
+
+using ddl::Context;
+using ddl::Handle;
+using ddl::RankMessages;
+using ddl::Trials;
+using ddl::WorkQueue;
+
+// A value that the compiler must not drop.
+template <typename... Functions>
+std::size_t refer(Functions... functions) {
+  const volatile std::tuple<Functions...> kept{functions...};
+  return sizeof kept;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Context context(argc, argv);
+  const ddl::Buffer<float> shared = context.allocate<float>(2), own = context.allocate_for_host<float>(2);
+  WorkQueue queue;
+  Trials trials({{}, {}}, {});
+  const std::size_t size =
+      refer(&Context::rank, &Context::size, &Context::local_rank, &Context::local_size, &Context::host,
+            &Context::hosts, &Context::dims, &Context::device, &Context::name_of, &Context::broadcast,
+            &Context::all_reduce, &Context::all_reduce_n, &Context::reduce_scatter, &Context::all_gather,
+            &Context::barrier, &Context::set_progress, &Context::gather, &Context::all_reduce_update) +
+      refer(&Context::start_all_reduce, &Context::start_all_reduce_update, &Context::start_broadcast,
+            &Context::start, &Context::open_messages, &Context::abort, &Context::verify_tensors) +
+      refer(&Handle::wait, &Handle::done, &WorkQueue::start, &WorkQueue::drain) +
+      refer(&RankMessages::rank, &RankMessages::send, &RankMessages::receive, &RankMessages::test,
+            &RankMessages::name_of, &RankMessages::own_name, &RankMessages::is_local,
+            &RankMessages::has_exited, &RankMessages::state_of, &RankMessages::poll,
+            &RankMessages::find_unresponsive, &RankMessages::report_failure) +
+      refer(&Trials::turn_ends, &Trials::add, &Trials::medians, &Trials::decide, &Trials::keep) +
+      refer(&ddl::parse_options, &ddl::launched_rank, &ddl::launched_size);
+  if (context.size() == 1) context.open_messages().reset();
+  try {
+    context.broadcast(shared, 7);
+  } catch (const ddl::Error& error) {  // thrown in the library, caught here
+    std::printf("rank %d of %d: %zu, %s\n", context.rank(), context.size(), size + own.size(),
+                error.hint().c_str());
+  }
+}
