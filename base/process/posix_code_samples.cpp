@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -61,11 +62,10 @@ class ThreadSampler {
 
   bool works() const { return pages_ != nullptr; }
 
-  std::vector<std::uint64_t> addresses() const {
+  void add_addresses(std::vector<std::uint64_t>& found) const {
     perf_event_mmap_page head{};
     std::memcpy(&head, pages_, sizeof head);
     std::atomic_thread_fence(std::memory_order_acquire);
-    std::vector<std::uint64_t> found;
     // A full buffer takes no more samples, since nothing moves data_tail: none is overwritten.
     for (std::uint64_t at = 0; at + sizeof(perf_event_header) <= head.data_head;) {
       perf_event_header record{};
@@ -75,7 +75,6 @@ class ThreadSampler {
         copy(at + sizeof record, &found.emplace_back(), sizeof(std::uint64_t));
       at += record.size;
     }
-    return found;
   }
 
  private:
@@ -112,7 +111,7 @@ std::map<std::uint64_t, MappedFile> read_mapped_files(pid_t pid) {
 
 }  // namespace
 
-CodeSamples sample_code(pid_t pid, std::chrono::milliseconds time) {
+CodeSamples sample_code(pid_t pid, std::size_t enough, std::chrono::milliseconds longest) {
   std::vector<ThreadSampler> threads;
   for (const pid_t thread : find_threads(pid)) {
     if (threads.size() == most_threads) break;
@@ -121,14 +120,18 @@ CodeSamples sample_code(pid_t pid, std::chrono::milliseconds time) {
   }
   CodeSamples samples;
   if (threads.empty()) return samples;
-  ::poll(nullptr, 0, static_cast<int>(time.count()));
+  constexpr std::chrono::milliseconds turn{50};
+  std::vector<std::uint64_t> addresses;
+  for (auto left = longest; left.count() > 0 && addresses.size() < enough; left -= turn) {
+    ::poll(nullptr, 0, static_cast<int>(std::min(turn, left).count()));
+    addresses.clear();
+    for (const ThreadSampler& thread : threads) thread.add_addresses(addresses);
+  }
   const auto files = read_mapped_files(pid);
-  for (const ThreadSampler& thread : threads) {
-    for (const std::uint64_t address : thread.addresses()) {
-      const auto after = files.upper_bound(address);
-      const bool mapped = after != files.begin() && address < std::prev(after)->second.end;
-      ++samples[mapped ? std::prev(after)->second.name : std::string()];
-    }
+  for (const std::uint64_t address : addresses) {
+    const auto after = files.upper_bound(address);
+    const bool mapped = after != files.begin() && address < std::prev(after)->second.end;
+    ++samples[mapped ? std::prev(after)->second.name : std::string()];
   }
   return samples;
 }

@@ -11,9 +11,9 @@
 
 namespace ddlrun {
 
-// Samples user code of all threads for `time`, about once a millisecond of CPU time. Empty where the kernel
-// permits no samples (kernel.perf_event_paranoid above 2, a container's seccomp filter), and for a process
-// that sleeps.
-CodeSamples sample_code(pid_t pid, std::chrono::milliseconds time);
+// Samples user code of all threads, about once a millisecond of CPU time, until there are `enough` samples,
+// or for `longest`: a process on a busy machine gets little CPU time. Empty where the kernel permits no
+// samples (kernel.perf_event_paranoid above 2, a container's seccomp filter), and for a process that sleeps.
+CodeSamples sample_code(pid_t pid, std::size_t enough, std::chrono::milliseconds longest);
 
 }  // namespace ddlrun

@@ -14,6 +14,7 @@
 #include "launch/rank/placement_line.hpp"
 #include "launch/rank/rank_command.hpp"
 #include "launch/rank/rank_identity.hpp"
+#include "launch/rank/slurm_variables.hpp"
 #include "launch/rank/status_line.hpp"
 
 #include <CLI/CLI.hpp>
@@ -112,7 +113,7 @@ class StatusReporter {
     reports_for_host_ = identity.local_rank.value_or(0) < launch::heartbeat_ranks;
     report_.rank = identity.rank;
     report_.host = environment.host_name;
-    const auto sample = [](int pid) { return sample_code(pid, std::chrono::milliseconds(100)); };
+    const auto sample = [](int pid) { return sample_code(pid, 100, std::chrono::milliseconds(500)); };
     if (stall_after_ > 0) detector_.emplace(stall_after_, Steady::now(), sample);
     if (reports_for_host_) report(launch::RankStatus::heartbeat);
   }
@@ -175,13 +176,21 @@ int keep_program(System& system, const ExecOptions& options, const Command& prog
   return supervise_program(program, supervision);
 }
 
+void correct_slurm(const EnvVars& environment, const PreparedRank& prepared) {
+  auto identity = find_rank_identity(environment);
+  if (!identity) return;
+  if (prepared.local_rank) identity->local_rank = prepared.local_rank;
+  change_variables(correct_slurm_variables(*identity, prepared.node, environment), {});
+}
+
 int become_rank(System& system, const ExecOptions& options) {
   Command program = options.program;
   const bool rank_map = options.rank_map || !options.rank_map_file.empty();
   if (!options.colon.empty()) program = launch::restore_colons(std::move(program), options.colon);
   end_with_parent();
-  PreparedRank prepared{std::move(program), std::nullopt};
+  PreparedRank prepared{std::move(program), std::nullopt, std::nullopt};
   if (rank_map) prepared = prepare_rank(system, options.rank_map_file, prepared.program);
+  correct_slurm(system.environment.variables, prepared);
   program = std::move(prepared.program);
   if (program.empty() || program[0].empty()) {
     throw Error(ErrorKind::usage, {"no program to become", "after --", "ddlrun exec -- ./my_mpi_program"});

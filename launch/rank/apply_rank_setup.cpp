@@ -108,7 +108,7 @@ PreparedRank prepare_rank(System& system, const std::string& file, const Command
   // Hydra counts by line of its host file; the other launchers count as ddlrun does, or the difference is an
   // error.
   const bool miscounts = identity->launcher == RankLauncher::hydra;
-  return {setup.program, miscounts ? rank.local_rank : identity->local_rank};
+  return {setup.program, miscounts ? rank.local_rank : identity->local_rank, rank.node};
 }
 
 }  // namespace ddlrun::launch

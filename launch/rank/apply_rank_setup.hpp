@@ -15,6 +15,7 @@ namespace ddlrun::launch {
 struct PreparedRank {
   Command program;
   std::optional<std::uint32_t> local_rank;
+  std::optional<std::uint32_t> node;  // place of the host in the rank map
 };
 
 // Prepares this process for its rank: directory, variables, processors, memory, GPUs. The rank map is in

@@ -9,7 +9,7 @@ namespace ddlrun::launch {
 
 namespace {
 
-constexpr std::size_t least_samples = 20;
+constexpr std::size_t least_samples = 15;
 constexpr double most_other_code = 0.02;  // of all samples
 
 template <std::size_t n>

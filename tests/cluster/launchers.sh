@@ -70,6 +70,16 @@ on node1 sh -c 'printf "#!/bin/sh\nexec sleep 20\n" > /tmp/only_on_node1; chmod 
 ! command -v mpirun.mpich > /dev/null || missing mpich
 missing ssh
 
+# A program that reads Slurm's variables finds its own rank, whoever started it.
+by_slurm_variables() {
+  local launcher
+  for launcher in openmpi ssh srun; do
+    # shellcheck disable=SC2016
+    same "$launcher: Slurm's variables" $'0/4 0\n1/4 1\n2/4 0\n3/4 1' "$(on node1 salloc -Q -N2 --ntasks-per-node=2 -w 'node[1-2]' \
+      "$tool" launch --launcher $launcher --order packed 2x2 -- sh -c 'echo $SLURM_PROCID/$SLURM_NTASKS $SLURM_LOCALID' 2> "$work/err" | sort)"
+  done
+}
+
 # salloc starts its command on the login node, here node1, which is not allocated.
 one_host() { # LAUNCHER
   on node1 salloc -Q -N1 --ntasks-per-node=2 -w node3 "$tool" launch --launcher "$1" 2 -- hostname > "$work/out" 2> "$work/err"
@@ -107,6 +117,7 @@ by_srun() {
   if mpirun.mpich --version 2> /dev/null | grep -q 'Version: *4\.0\.'; then one_host mpich; fi
   by_environment
   by_slots
+  by_slurm_variables
   elsewhere srun salloc -Q -N2 -n2
   missing srun salloc -Q -N2 -n2
   # An allocation that counts CPUs a task: srun must not confine the step to them.

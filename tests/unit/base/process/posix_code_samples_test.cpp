@@ -43,7 +43,8 @@ TEST_CASE("a process that computes is in its own file, one that sleeps in none")
   const ForkedChild sleeps([] { ::pause(); });
   CodeSamples samples;
   for (int i = 0; i < 50 && samples["unit_base"] < 20; ++i) {  // other programs may have the cores
-    for (const auto& [name, count] : sample_code(computes.pid(), milliseconds(100))) samples[name] += count;
+    for (const auto& [name, count] : sample_code(computes.pid(), 50, milliseconds(100)))
+      samples[name] += count;
   }
   if (samples.size() == 1 && samples["unit_base"] == 0) {
     MESSAGE("skipped: the kernel permits no samples here");
@@ -53,8 +54,8 @@ TEST_CASE("a process that computes is in its own file, one that sleeps in none")
   for (const auto& [name, count] : samples) all += count;
   CHECK(samples["unit_base"] >= 20);
   CHECK(samples["unit_base"] * 10 >= all * 9);
-  CHECK(sample_code(sleeps.pid(), milliseconds(50)).empty());
-  CHECK(sample_code(1 << 30, milliseconds(50)).empty());
+  CHECK(sample_code(sleeps.pid(), 50, milliseconds(50)).empty());
+  CHECK(sample_code(1 << 30, 50, milliseconds(50)).empty());
 }
 
 TEST_SUITE_END();

@@ -17,6 +17,8 @@ TEST_CASE("the variables of each launcher") {
   };
   for (const Row& row :
        {Row{{{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}}, RankIdentity{3, 1}},
+        Row{{{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"SLURM_NTASKS", "1"}},
+            RankIdentity{3, std::nullopt, RankLauncher::open_mpi, 4}},
         Row{{{"OMPI_COMM_WORLD_RANK", "3"}, {"PMIX_RANK", "5"}}, RankIdentity{3, std::nullopt}},
         Row{{{"DDLRUN_RANK", "4"}, {"DDLRUN_LOCAL_RANK", "2"}, {"SLURM_PROCID", "0"}},
             RankIdentity{4, 2, RankLauncher::ddlrun}},
