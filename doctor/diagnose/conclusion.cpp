@@ -8,7 +8,9 @@
 #include "doctor/diagnose/likely_cause.hpp"
 #include "doctor/diagnose/log_end.hpp"
 #include "doctor/diagnose/log_finding.hpp"
+#include "doctor/diagnose/promoted_cause.hpp"
 #include "doctor/diagnose/status_causes.hpp"
+#include "doctor/diagnose/words.hpp"
 
 #include <fmt/format.h>
 
@@ -54,7 +56,10 @@ void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed
   if (line == nullptr) return;
   if (!certainly_failed && is_of_setup(line->line.text) && !ends_in_trouble(log)) return;
   const std::string headline = error_headline(*line);
+  const std::string message = line->line.text + text_after(log, line->source, line->line.line);
   const Signature* error = error_class(log.signatures, headline);
+  // The class may be in the lines below.
+  if (error != nullptr && error->patterns.empty()) error = error_class(log.signatures, message);
   if (error == nullptr) return;
   if (error->unless_run_continues && !certainly_failed && run_continues(log)) return;
   Place place = line->place;
@@ -70,14 +75,14 @@ void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed
   if (!explains && ended && ended->evidence.line < line->line.line && exited_itself(*ended)) return;
   if (place.host.empty() && place.rank) place.host = log.matches.host_of(*place.rank);
   if (place.empty() && ended) place = ended->place;
-  const std::string message = line->line.text + text_after(log, line->source, line->line.line);
-  Finding finding = finding_for(*error, place, line->line.text, log, diagnosis);
+  Finding finding = finding_for(*error, place, message, log, diagnosis);
   finding.title = headline;
   finding.evidence.push_back(in_source(line->line, log, line->source));
   for (const EvidenceLine& next : line->following) {
     if (finding.evidence.size() > few_lines) break;
     finding.evidence.push_back({log.sources[line->source], next.line, next.text});
   }
+  add_named_parts(finding, headline, log);
   add_advice(finding, message, 0);
   add_tagging(finding, log, diagnosis);
   insert_before(findings, explains ? SignatureClass::ending : SignatureClass::secondary, std::move(finding));
@@ -118,6 +123,20 @@ void add_crash_site(Finding& cause, const LogFacts& log) {
   with.place = cause.place;
   with.library = site->image;
   const auto remedies = finding_of(*library, with).remedies;
+  cause.remedies.insert(cause.remedies.begin(), remedies.begin(), remedies.end());
+}
+
+// "NAMD stopped: the table cannot be written": the remedies of the class of that error come first.
+void add_class_of_stop(Finding& cause, const LogFacts& log, const Diagnosis& diagnosis) {
+  constexpr std::size_t most = 2;
+  const Signature* known = find_signature(log.signatures, cause.id);
+  if (known == nullptr || !known->title.ends_with(": {value}") || !has(known->title, " stopped")) return;
+  const std::string message = cause.title.substr(
+      std::min(known->title.size() - std::string_view("{value}").size(), cause.title.size()));
+  const Signature* error = error_class(log.signatures, message);
+  if (error == nullptr || error->patterns.empty() || error->may_follow) return;
+  auto remedies = finding_for(*error, cause.place, message, log, diagnosis).remedies;
+  remedies.resize(std::min(remedies.size(), most));
   cause.remedies.insert(cause.remedies.begin(), remedies.begin(), remedies.end());
 }
 
@@ -163,11 +182,25 @@ void add_errors_before(Diagnosis& diagnosis, const LogFacts& log) {
   }
 }
 
-// Where nothing else failed and the run continues, a failure that programs survive is a note.
+// The line reports that a process, a job or a host is gone: what follows it is the output of others.
+bool ends_process(const LogLine& line) {
+  return has_any(line.text, {"Killed",     "killed",     "oom",          "OOM",       "CANCELLED",
+                             "ancelled",   "exceeded",   "Node failure", "NODE FAIL", "fallen off",
+                             "signal ",    "SIG",        "egmentation",  "Aborted",   "Bus error",
+                             "terminated", "Terminated", "srun: error:", "exit code", "Fatal",
+                             "FATAL",      "fatal"});
+}
+
+// Where nothing else failed and the run continues, a failure that programs survive is a note; where the log
+// ends with results, any but an exception and the end of a process.
 void demote_survived(std::vector<Finding>& findings, const LogFacts& log) {
-  const auto is_survivable = [&log](const Finding& finding) {
+  const bool completes = run_completes(log);
+  const auto is_survivable = [&log, completes](const Finding& finding) {
     const Signature* known = find_signature(log.signatures, finding.id);
-    return known != nullptr && known->unless_run_continues;
+    if (known != nullptr && known->unless_run_continues) return true;
+    return completes && finding.kind != SignatureClass::ending && finding.kind != SignatureClass::fact &&
+           finding.id != python_exception_id &&
+           std::none_of(finding.evidence.begin(), finding.evidence.end(), ends_process);
   };
   const bool all = std::all_of(findings.begin(), findings.end(), [&](const Finding& finding) {
     return finding.kind == SignatureClass::benign || is_survivable(finding);
@@ -245,6 +278,7 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
   add_mismatch(diagnosis, log);
 
   auto& findings = diagnosis.also_seen;
+  promote_explanation(diagnosis, log);
   if (!end.status) demote_survived(findings, log);
   const bool certainly_failed = diagnosis.end.status.value_or(0) != 0 || log.tracebacks.is_cut_off() ||
                                 log.matches.first_failed_rank(log.sources).has_value() ||
@@ -260,6 +294,7 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
     diagnosis.cause = std::move(findings.front());
     findings.erase(findings.begin());
     add_crash_site(*diagnosis.cause, log);
+    add_class_of_stop(*diagnosis.cause, log, diagnosis);
     add_advice_of_log(*diagnosis.cause);
     const bool likely = diagnosis.cause->kind == SignatureClass::likely;
     diagnosis.verdict = likely ? Verdict::likely_cause : Verdict::cause_found;

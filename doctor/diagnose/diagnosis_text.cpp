@@ -159,6 +159,8 @@ std::string render_unknown(const Diagnosis& diagnosis) {
     text += fmt::format("{} ended with {}{}", render_place(diagnosis.first_failing->place),
                         how.starts_with("Exited with ") ? how.substr(12) : how,
                         diagnosis.shows_error ? "" : "; its own output may show the reason");
+  else if (diagnosis.first_failing && !how.empty() && !how.starts_with("the first rank "))
+    text += fmt::format("{} ended: {}", render_place(diagnosis.first_failing->place), how);
   else if (diagnosis.end.status.value_or(0) != 0)
     text += "the run failed, but no known failure matches";
   else

@@ -4,6 +4,7 @@
 #include "base/text/text.hpp"
 #include "doctor/diagnose/line_pattern.hpp"
 #include "doctor/diagnose/line_prefix.hpp"
+#include "doctor/diagnose/log_end.hpp"
 #include "doctor/diagnose/sanitize.hpp"
 #include "doctor/diagnose/words.hpp"
 
@@ -52,7 +53,8 @@ std::string innermost_frame(const SalientLine& line) {
     if (frame->size() > 6 && *frame != "fail failed") innermost = std::string(*frame);
   }
   // MPICH's ch3:sock has no numbers behind the names: the last line has the reason.
-  if (innermost.empty() && line.following.size() > 1) innermost = line.following.back().text;
+  const bool no_frame = innermost.empty() && line.following.size() > 1;
+  if (no_frame && !mpich_frame(line.following.back().text)) innermost = line.following.back().text;
   return innermost;
 }
 
@@ -67,9 +69,13 @@ std::string_view without_quotes(std::string_view text) {
 
 std::string joined(std::string_view first, const std::vector<EvidenceLine>& following) {
   std::string text(first);
+  std::string_view last = first;
   for (const EvidenceLine& next : following) {
-    if (text.size() + next.text.size() > max_headline) break;
-    text += ' ' + std::string(without_quotes(next.text));
+    const std::string_view more = without_quotes(next.text);
+    if (more == last) continue;
+    if (text.size() > first.size() && text.size() + more.size() > max_headline) break;
+    text += ' ' + std::string(more);
+    last = more;
     if (!next.text.ends_with(':') && !next.text.ends_with(',') && text.size() > 120) break;
   }
   return text;
@@ -156,7 +162,7 @@ const Signature* error_class(const SignatureSet& set, std::string_view text) {
   const Signature *last = nullptr, *other_letters = nullptr;
   const std::string upper = to_upper(text);
   for (const Signature& signature : set.signatures) {
-    if (signature.kind != SignatureClass::likely) continue;
+    if (signature.kind != SignatureClass::likely || signature.id == wait_id) continue;
     last = &signature;
     const bool fits =
         std::any_of(signature.patterns.begin(), signature.patterns.end(),

@@ -133,6 +133,30 @@ bool take_cray_mpich(LinePrefix& prefix) {
   return true;
 }
 
+// "[proxy:0:1@host] " and "[mpiexec@host] " of hydra; mpiexec's host is not the failing one.
+bool take_hydra(LinePrefix& prefix) {
+  const std::string_view text = prefix.text;
+  const bool of_proxy = text.starts_with("[proxy:");
+  const std::size_t close = text.find("] "), at = text.find('@');
+  if ((!of_proxy && !text.starts_with("[mpiexec@")) || close == std::string_view::npos || at > close)
+    return false;
+  if (of_proxy) prefix.host = host_in(text.substr(at + 1, close - at - 1));
+  prefix.text.remove_prefix(close + 2);
+  return true;
+}
+
+// "705.1s<tab>1504<tab>" of a Kaggle notebook: seconds and the number of the line.
+bool take_notebook(LinePrefix& prefix) {
+  const std::string_view text = prefix.text;
+  const std::size_t mark = text.find("s\t"), digits = digits_at(text, std::min(mark, text.size()) + 2);
+  if (mark == 0 || mark > 9 ||
+      text.substr(0, mark).find_first_not_of("0123456789.") != std::string_view::npos)
+    return false;
+  if (digits == 0 || !text.substr(mark + 2 + digits).starts_with('\t')) return false;
+  prefix.text.remove_prefix(mark + 3 + digits);
+  return true;
+}
+
 bool take_stamp(LinePrefix& prefix) {
   const auto found = read_stamp(prefix.text);
   if (!found) return false;
@@ -159,6 +183,8 @@ std::string_view host_in(std::string_view text) {
   const auto is_letter_or_digit = [](char c) { return is_digit(c) || is_letter(c); };
   while (!text.empty() && !is_letter_or_digit(text.front())) text.remove_prefix(1);
   while (!text.empty() && !is_letter_or_digit(text.back()) && text.back() != '_') text.remove_suffix(1);
+  // In "[proxy:0:1@host]" of hydra the first word is no host.
+  if (text == "proxy" || text == "mpiexec") return {};
   // A name, an address or USER@HOST; anything else would be a part of the commands that name the host.
   const bool is_name =
       std::all_of(text.begin(), text.end(), [](char c) { return is_name_byte(c) || c == ':' || c == '@'; });
@@ -180,7 +206,7 @@ LinePrefix split_prefix(std::string_view line) {
   for (int i = 0; i < 5; ++i) {  // they come one after another, in any order
     const bool taken = take_output_tag(prefix) || take_stamp(prefix) || take_rank_in_brackets(prefix) ||
                        take_host_and_pid(prefix) || take_nccl(prefix) || take_cray_mpich(prefix) ||
-                       take_srun_label(prefix);
+                       take_hydra(prefix) || take_notebook(prefix) || take_srun_label(prefix);
     if (!taken) break;
   }
   return prefix;

@@ -180,6 +180,9 @@ void LogAnalysis::take_segment(std::string_view segment, bool touched) {
   if (!line.prefix.host.empty() && hosts_.size() < max_hosts) hosts_.insert(line.prefix.host);
   const bool belongs = matcher_.take(line, literals);
   bool of_traceback = tracebacks_.is_attentive(), marks_end = false;
+  const std::string_view text = trim(line.prefix.text);
+  const bool begins_help = is_below_ruler_ && begins_message(text);
+  if (!text.empty()) is_below_ruler_ = false;
   if (stack_.is_attentive()) stack_.take(line);
   for (const std::uint32_t literal : literals) {
     const LiteralUse& use = index_->use_of(literal);
@@ -189,13 +192,14 @@ void LogAnalysis::take_segment(std::string_view segment, bool touched) {
     if (use.follows_reason) take_line_before(line.prefix.text);
     if (use.of_collective) collectives_.take(line);
     marks_end = marks_end || use.marks_end;
+    is_below_ruler_ = is_below_ruler_ || (use.rules_off && text == help_ruler);
   }
   if (marks_end && lines_before_end_.empty()) lines_before_end_ = last_lines(before_, line_ - 1);
-  if (of_traceback) tracebacks_.take(line);
+  if (of_traceback && !tracebacks_.take(line)) return;
   if (belongs || of_traceback) episodes_.take(line.sequence);
   if (belongs) return;
   if (salient_.is_attentive()) salient_.follow(line);
-  take_salient(line, literals);
+  take_salient(line, literals, begins_help ? help_score : 0);
 }
 
 // The highest score of an error word among the literals.
@@ -205,8 +209,8 @@ int LogAnalysis::word_score(const std::vector<std::uint32_t>& literals) const {
   return score;
 }
 
-void LogAnalysis::take_salient(const ReadLine& line, const std::vector<std::uint32_t>& literals) {
-  const int score = word_score(literals);
+void LogAnalysis::take_salient(const ReadLine& line, const std::vector<std::uint32_t>& literals, int least) {
+  const int score = std::max(word_score(literals), least);
   if (score == 0) return;
   salient_.take(line, score);
   if (salient_.last_doubtful() == line.sequence) episodes_.take(line.sequence);

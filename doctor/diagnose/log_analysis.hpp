@@ -53,7 +53,7 @@ class LogAnalysis {
   void take_long_line(std::string_view line, bool is_whole);
   void take_line(std::string_view line, bool touched);
   void take_segment(std::string_view segment, bool touched);
-  void take_salient(const ReadLine& line, const std::vector<std::uint32_t>& literals);
+  void take_salient(const ReadLine& line, const std::vector<std::uint32_t>& literals, int least = 0);
   int word_score(const std::vector<std::uint32_t>& literals) const;
   void take_line_before(std::string_view text);
   std::vector<LastLine> last_lines(std::string_view text, std::uint64_t number) const;
@@ -61,7 +61,7 @@ class LogAnalysis {
   // True while lines without any literal matter too.
   bool is_attentive() const {
     return matcher_.is_attentive() || tracebacks_.is_attentive() || salient_.is_attentive() ||
-           stack_.is_attentive();
+           stack_.is_attentive() || is_below_ruler_;
   }
 
   std::shared_ptr<const PatternIndex> index_;
@@ -75,6 +75,7 @@ class LogAnalysis {
   std::set<std::string> hosts_;  // named before lines
   std::vector<std::string> sources_;
   std::optional<std::uint32_t> source_rank_;
+  bool is_below_ruler_ = false;             // of a message of Open MPI
   bool names_ranks_ = false;                // some line has a rank in its prefix
   bool of_srun_ = false;                    // some line is srun's own
   bool of_mpi_ = false;                     // some line with a known text names MPI

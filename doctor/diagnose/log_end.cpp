@@ -2,10 +2,12 @@
 #include "doctor/diagnose/log_end.hpp"
 
 #include "doctor/diagnose/line_pattern.hpp"
+#include "doctor/diagnose/result_lines.hpp"
 #include "doctor/diagnose/words.hpp"
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 namespace ddlrun::diagnose {
 
@@ -17,7 +19,48 @@ constexpr int sure_score = 95;
 constexpr std::uint64_t message_lines = 8;
 constexpr std::uint64_t after_error = 75, after_fatal = 300;  // lines that only a run that goes on prints
 constexpr std::size_t min_ordinary_lines = 2;
-constexpr std::uint64_t long_run = 4;  // lines without a bad one
+constexpr std::uint64_t longest_message = 20;  // so many lines may belong to the last bad one
+constexpr std::uint64_t long_run = 4;          // lines without a bad one
+constexpr std::uint64_t result_run = 3;
+constexpr std::size_t min_results = 2;
+
+// "hello from n1", "hello from n2": what ranks print one after another. The same line twice is none.
+bool is_alike(std::string_view a, std::string_view b) {
+  constexpr std::string_view digits = "0123456789";
+  if (a == b) return false;
+  if (std::count(a.begin(), a.end(), ' ') < 2 || has_any(a, {"0x", "WARN", "arning"}) || a.starts_with('[') ||
+      a.starts_with('*'))
+    return false;
+  while (!a.empty() && !b.empty()) {
+    const bool number = has(digits, a.substr(0, 1)) && has(digits, b.substr(0, 1));
+    if (!number && a.front() != b.front()) return false;
+    a.remove_prefix(number ? std::min(a.find_first_not_of(digits), a.size()) : 1);
+    b.remove_prefix(number ? std::min(b.find_first_not_of(digits), b.size()) : 1);
+  }
+  return a.empty() && b.empty();
+}
+
+bool are_alike(const std::vector<std::string_view>& lines) {
+  return std::adjacent_find(lines.begin(), lines.end(), is_alike) != lines.end();
+}
+
+bool reports_end(std::string_view line) {
+  constexpr std::array words = {"done",     "Done",    "finished",       "Finished",      "omplete",
+                                "accuracy", "success", "Success",        "otal time",     "all time",
+                                "lapsed",   "PASSED",  "'ok'",           "End Time",      "end time",
+                                "Finalis",  "Finaliz", "Execution rate", "Results saved", "successfully",
+                                "real ",    "user ",   "Goodbye"};
+  return has_any(line, words);
+}
+
+// Of the last lines those behind the last bad one that are no part of a stack.
+std::vector<std::string_view> ordinary_lines(const LogFacts& log, std::uint64_t last_bad) {
+  std::vector<std::string_view> lines;
+  for (const LogLine& line : log.last_lines) {
+    if (line.line > last_bad && !has_any(line.text, {"0x", "NCCL INFO"})) lines.push_back(line.text);
+  }
+  return lines;
+}
 
 std::uint64_t last_bad_line(const LogFacts& log) {
   return std::max(log.salient.last_doubtful(), log.matches.last_line());
@@ -30,24 +73,20 @@ bool run_continues(const LogFacts& log) {
   const std::uint64_t last = last_bad_line(log);
   // The rest of a long message is no output of a run.
   if (log.salient.highest_score() >= sure_score && last + message_lines > log.lines) return false;
-  const auto is_ordinary = [last](const LogLine& line) {
-    const bool of_stack =
-        line.text.find("0x") != std::string::npos || line.text.find("NCCL INFO") != std::string::npos;
-    return line.line > last && !of_stack;
-  };
-  const auto count = std::count_if(log.last_lines.begin(), log.last_lines.end(), is_ordinary);
-  return static_cast<std::size_t>(count) >= min_ordinary_lines;
+  const auto lines = ordinary_lines(log, last);
+  if (lines.size() < min_ordinary_lines) return false;
+  return last + longest_message <= log.lines || are_alike(lines) ||
+         std::any_of(lines.begin(), lines.end(),
+                     [](std::string_view line) { return is_result(line) || reports_end(line); });
 }
 
 bool run_completes(const LogFacts& log) {
-  if (!run_continues(log) || log.lines - last_bad_line(log) < long_run) return false;
-  constexpr std::array words = {"done",     "Done",    "finished",       "Finished",      "omplete",
-                                "accuracy", "success", "Success",        "otal time",     "all time",
-                                "lapsed",   "PASSED",  "'ok'",           "End Time",      "end time",
-                                "Finalis",  "Finaliz", "Execution rate", "Results saved", "successfully",
-                                "real ",    "user ",   "Goodbye"};
-  return std::any_of(log.last_lines.begin(), log.last_lines.end(),
-                     [&](const LogLine& line) { return has_any(line.text, words); });
+  if (!run_continues(log)) return false;
+  const std::uint64_t last = last_bad_line(log), after = log.lines - last;
+  const auto lines = ordinary_lines(log, last);
+  const auto results = static_cast<std::size_t>(std::count_if(lines.begin(), lines.end(), is_result));
+  if (after >= result_run && (results >= min_results || are_alike(lines))) return true;
+  return after >= long_run && std::any_of(lines.begin(), lines.end(), reports_end);
 }
 
 bool run_survives(const LogFacts& log) {

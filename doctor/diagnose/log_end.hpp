@@ -13,7 +13,7 @@ namespace ddlrun::diagnose {
 // False for several logs, whose order is not known.
 bool run_continues(const LogFacts& log);
 
-// It continues for long, and its last lines have a word such as "done" or "accuracy".
+// It continues, and its last lines are results, or have a word such as "done" or "accuracy".
 bool run_completes(const LogFacts& log);
 
 // At the end of a log a line with this score most likely shows the failure.

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/diagnose/log_finding.hpp"
 
+#include "base/text/text.hpp"
 #include "doctor/diagnose/finding_text.hpp"
 #include "doctor/diagnose/likely_cause.hpp"
 #include "doctor/diagnose/message_parts.hpp"
+#include "doctor/diagnose/words.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
@@ -56,6 +60,21 @@ void add_advice(Finding& finding, const std::string& message, std::size_t at) {
   const auto is_it = [&advice](const std::string& known) { return known.ends_with(advice); };
   if (advice.empty() || std::any_of(remedies.begin(), remedies.end(), is_it)) return;
   remedies.insert(remedies.begin() + static_cast<std::ptrdiff_t>(at), "as the log advises: " + advice);
+}
+
+void add_named_parts(Finding& finding, const std::string& message, const LogFacts& log) {
+  const std::string host = finding.place.host.empty() ? likely_host(log) : finding.place.host;
+  const std::string there = host.empty() ? "in the job" : "in the job, on " + quote_shell(host);
+  const auto put = [&finding](const std::string& name, const std::string& remedy) {
+    const auto names_it = [&name](const std::string& known) { return has(known, name); };
+    auto& all = finding.remedies;
+    if (!name.empty() && std::none_of(all.begin(), all.end(), names_it)) all.insert(all.begin(), remedy);
+  };
+  const std::string path = path_in(message), option = option_in(message), variable = variable_in(message);
+  put(path, fmt::format("ls -ld {}   # {}: is it there, and complete?", quote_shell(path), there));
+  put(option, fmt::format("PROGRAM --help | grep -e {}   # {}: the values that it takes", quote_shell(option),
+                          there));
+  put(variable, fmt::format("env | grep {}   # {}: its value, if it is set", variable, there));
 }
 
 void add_tagging(Finding& finding, const LogFacts& log, const Diagnosis& diagnosis) {

@@ -31,6 +31,9 @@ std::string text_after(const LogFacts& log, std::uint32_t source, std::uint64_t 
 // What the message itself advises becomes remedy number `at`, unless a remedy ends with it already.
 void add_advice(Finding& finding, const std::string& message, std::size_t at);
 
+// What looks at the option, the variable and the path that the message names comes first.
+void add_named_parts(Finding& finding, const std::string& message, const LogFacts& log);
+
 // Where no line has a rank before it, the next log of several ranks should have.
 void add_tagging(Finding& finding, const LogFacts& log, const Diagnosis& diagnosis);
 

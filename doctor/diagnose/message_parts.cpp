@@ -2,6 +2,7 @@
 #include "doctor/diagnose/message_parts.hpp"
 
 #include "base/text/text.hpp"
+#include "doctor/diagnose/line_prefix.hpp"
 #include "doctor/diagnose/words.hpp"
 
 #include <algorithm>
@@ -174,6 +175,35 @@ std::string library_in(std::string_view message) {
   return "";
 }
 
+std::string option_in(std::string_view message) {
+  for (const std::string_view word : split_blanks(message, " \t\n=")) {
+    const std::string_view plain = without_marks(word);
+    const bool is_option = plain.size() > 3 && plain.starts_with("--") &&
+                           std::all_of(plain.begin() + 2, plain.end(), is_name_byte) && plain[2] != '-';
+    if (is_option) return std::string(plain);
+  }
+  return "";
+}
+
+std::string variable_in(std::string_view message) {
+  constexpr std::array families = {"I_MPI_", "OMPI_MCA_",     "MPICH_",    "NCCL_", "UCX_",  "FI_",
+                                   "OMP_",   "KMP_",          "SLURM_",    "PSM2_", "PSM3_", "HYDRA_",
+                                   "TORCH_", "CUDA_VISIBLE_", "HSA_",      "ROCR_", "LD_",   "HDF5_",
+                                   "PMIX_",  "MASTER_",       "WORLD_SIZE"};
+  const bool of_variable = has(message, "nvironment variable") || has(message, "environ[");
+  for (const std::string_view word : split_blanks(message, " \t\n=[](){},")) {
+    const bool is_used = word.starts_with('$') || word.starts_with("'$") || word.starts_with("\"$");
+    std::string_view plain = without_marks(word);
+    if (plain.starts_with('$')) plain.remove_prefix(1);
+    const bool is_name = plain.size() > 4 &&
+                         plain.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == npos &&
+                         plain.front() >= 'A' && !has_any(plain, {"ERR", "FAIL", "STATUS", "WARN"});
+    if (is_name && (is_used || (of_variable && has(plain, "_")) || starts_with_any(plain, families)))
+      return std::string(plain);
+  }
+  return "";
+}
+
 std::string advice_in(std::string_view message) {
   while (!(message = trim(message)).empty()) {
     const std::size_t end = sentence_end(message);
@@ -185,6 +215,10 @@ std::string advice_in(std::string_view message) {
       if (begins_as_advice(trim(sentence.substr(at + 2))))
         return std::string(trim(sentence.substr(at + 2, max_advice)));
     }
+    // "version 16.05 or later: you can use PMIx": what stands before the last colon is no advice.
+    const std::size_t colon = sentence.rfind(": ");
+    if (colon != npos && is_advice(trim(sentence.substr(colon + 2))))
+      sentence = trim(sentence.substr(colon + 2));
     return std::string(trim(sentence.substr(0, max_advice)));
   }
   return "";

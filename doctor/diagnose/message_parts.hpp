@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an error message names: a path, a library; and what it advises.
+// What an error message names: a path, a library, an option, a variable; and what it advises.
 #pragma once
 
 #include <string>
@@ -13,6 +13,13 @@ std::string path_in(std::string_view message);
 
 // "libfoo.so.2" in the message, or "".
 std::string library_in(std::string_view message);
+
+// "--foo" in the message, or "".
+std::string option_in(std::string_view message);
+
+// The variable of the environment that the message names, or "": "$NAME", one of a known library, or one in
+// capitals beside the words "environment variable".
+std::string variable_in(std::string_view message);
 
 // The sentence that says what to do ("Please add #SBATCH --nodes=NN"), or "".
 std::string advice_in(std::string_view message);

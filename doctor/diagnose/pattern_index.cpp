@@ -3,6 +3,7 @@
 
 #include "doctor/diagnose/error_keywords.hpp"
 #include "doctor/diagnose/line_pattern.hpp"
+#include "doctor/diagnose/salient_lines.hpp"
 
 #include <map>
 #include <mutex>
@@ -57,6 +58,7 @@ PatternIndex::Literals PatternIndex::gather(const SignatureSet& set) {
        {"OpenFOAM: The Open Source CFD", "Program PWSCF v", "Sender: LSF System", ":-) GROMACS - "})
     literals.use(banner).begins_run = true;
   literals.use("SeqNum=").of_collective = true;
+  literals.use(help_ruler).rules_off = true;
   literals.use(" sent help message ").help_count = true;
   literals.use("You were supposed to get help about:").help_without_text = true;
   for (LiteralUse& use : literals.uses) {

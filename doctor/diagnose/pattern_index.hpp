@@ -34,6 +34,7 @@ struct LiteralUse {
   bool of_collective = false;      // the watchdog's line on a collective
   bool help_count = false;         // "3 more processes have sent help message FILE / TOPIC"
   bool help_without_text = false;  // "Sorry!  You were supposed to get help about:"
+  bool rules_off = false;          // a part of a line of dashes
 };
 
 class PatternIndex {

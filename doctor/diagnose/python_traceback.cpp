@@ -63,7 +63,10 @@ std::optional<ExceptionText> exception_text(std::string_view line) {
   const bool known = std::any_of(endings.begin(), endings.end(), [name](const char* end) {
     return name.ends_with(end) && name.size() > std::string_view(end).size();
   });
-  return known || name == "Exception" || name == "StopIteration" ? std::optional(split) : std::nullopt;
+  const bool of_errors =
+      has_any(split.type, {".errors.", ".exceptions.", ".error."});  // parsl.errors.ManagerLost
+  return known || of_errors || name == "Exception" || name == "StopIteration" ? std::optional(split)
+                                                                              : std::nullopt;
 }
 
 bool is_consequence_exception(std::string_view type, std::string_view message) {
@@ -167,6 +170,7 @@ void TracebackReader::take_exception(Open& open, const ReadLine& line, std::stri
   }
   exception.evidence.push_back(evidence_of(line, text));
   exception.sequence = line.sequence;
+  ignores_ = open.is_ignored;
   exception.is_consequence = open.is_ignored || is_consequence_exception(exception.type, exception.message);
   if (open.before && open.chain != Chain::none && !exception.is_consequence) {
     // An errno is nearer to the cause than what a library made of it.
@@ -199,8 +203,9 @@ void TracebackReader::end_source() {
   open_.clear();
 }
 
-void TracebackReader::take(const ReadLine& line) {
+bool TracebackReader::take(const ReadLine& line) {
   const std::string_view text = trim(line.prefix.text);
+  ignores_ = false;
   if (has(text, ignored)) {
     Open& open = open_for(line);  // the traceback that follows is harmless
     open.is_ignored = true;
@@ -232,6 +237,7 @@ void TracebackReader::take(const ReadLine& line) {
     if (open.rank == line.prefix.rank) --open.lines_left;
   }
   std::erase_if(open_, [](const Open& open) { return open.lines_left < 0 || open.any_left < 0; });
+  return !ignores_;
 }
 
 }  // namespace ddlrun::diagnose

@@ -35,7 +35,8 @@ class TracebackReader {
  public:
   // True while lines without any literal matter too.
   bool is_attentive() const { return !open_.empty(); }
-  void take(const ReadLine& line);
+  // False for an exception that Python only reports: "Exception ignored in".
+  bool take(const ReadLine& line);
   void end_source();
   // A log ended within a traceback, before its exception.
   bool is_cut_off() const { return is_cut_off_; }
@@ -75,6 +76,7 @@ class TracebackReader {
   void take_exception(Open& open, const ReadLine& line, std::string_view text);
 
   std::vector<Open> open_;
+  bool ignores_ = false;  // the exception of the line that is read
   bool is_cut_off_ = false;
   std::vector<PythonException> found_;
 };

@@ -3,6 +3,7 @@
 
 #include "base/text/text.hpp"
 #include "doctor/diagnose/python_traceback.hpp"
+#include "doctor/diagnose/result_lines.hpp"
 #include "doctor/diagnose/sanitize.hpp"
 #include "doctor/diagnose/words.hpp"
 
@@ -70,8 +71,9 @@ bool is_fatal_head(std::string_view text) {
 }
 
 bool is_below_error(std::string_view text) {
-  return has_any(text, {"Warning", "warning", "WARN", " INFO", "INFO ", ":INFO:", "DEBUG"}) ||
-         has_warning_letter(text);
+  const bool by_info =
+      has_any(text, {" INFO", "INFO ", ":INFO:", "[INFO"}) && !has_any(text, {"INFO(", "ERROR"});
+  return by_info || has_any(text, {"Warning", "warning", "WARN", "DEBUG"}) || has_warning_letter(text);
 }
 
 // Slurm removes the cgroup of a step that has ended.
@@ -80,9 +82,17 @@ bool is_cleanup(std::string_view text) {
          !has(text, "out-of-memory");
 }
 
+// "libcuda.so.1: cannot open shared object file": a program tries several names and can do without; the
+// loader and Python put their own words before it.
+bool is_probe(std::string_view text) {
+  const std::size_t end = text.find(": cannot open shared object");
+  return end != npos && text.find(' ') > end && has_any(text.substr(0, end), {".so", ".dylib"});
+}
+
 bool is_fatal(std::string_view text) {
   return has_any(text, {"Abort(", "ABORT", "Fatal", "FATAL", "fatal:", "fatal error", "aborting",
-                        "core dumped", "*** ["});
+                        "core dumped", "*** [", "oom_kill", "oom-kill", "SIGKILL", "SIGSEGV", "Killed",
+                        "CANCELLED AT", "Node failure", "egmentation fault", "Bus error"});
 }
 
 bool weaker(const SalientLine& a, const SalientLine& b) {
@@ -107,8 +117,9 @@ bool is_bare_head(std::string_view text) {
 
 bool is_consequence(std::string_view text) {
   return (has(text, " CANCELLED AT ") && !has(text, "TIME LIMIT")) || has(text, ": Exited with exit code") ||
-         has_any(text, {"mtpmi_processops", "Unexpected End-Of-File on file descriptor", "HYDU_sock_write",
-                        "total processes killed"});
+         has_any(text,
+                 {"mtpmi_processops", "Unexpected End-Of-File on file descriptor", "HYDU_sock_write",
+                  "total processes killed", "_errhandler: ", "downstream from host", "exitcodes != NULL"});
 }
 
 bool has_warning_letter(std::string_view text) {
@@ -125,10 +136,18 @@ bool is_of_modules(std::string_view text) {
                         "Unable to locate a modulefile", "has not been properly configured to use 'conda"});
 }
 
+// "rm: cannot remove 'core.*': No such file or directory"
+bool is_of_file_command(std::string_view text) {
+  constexpr std::string_view commands[] = {
+      "rm: ",  "rmdir: ", "ls: ", "cp: ", "mv: ",    "mkdir: ", "ln: ",
+      "cat: ", "tar: ",   "cd: ", "du: ", "chmod: ", "touch: ", "stat: "};
+  return starts_with_any(text, commands);
+}
+
 bool is_of_setup(std::string_view text) {
   const bool of_script = has(text, ": line ") && (text.ends_with(": command not found") ||
                                                   text.ends_with(": No such file or directory"));
-  return of_script || is_of_modules(text);
+  return of_script || is_of_file_command(text) || is_of_modules(text);
 }
 
 bool is_boilerplate(std::string_view text) {
@@ -149,6 +168,7 @@ bool is_boilerplate(std::string_view text) {
                         "CLEANING UP REMAINING",
                         "YOU CAN IGNORE THE BELOW",
                         "to see all help / error messages",
+                        "sent help message",
                         "pyxis: container start failed",
                         "pyxis: printing enroot log",
                         "pyxis: printing contents of log",
@@ -168,6 +188,12 @@ bool is_boilerplate(std::string_view text) {
                         "error waiting for event"});
 }
 
+bool begins_message(std::string_view text) {
+  const auto spaces = std::count(text.begin(), text.end(), ' ');
+  return !text.empty() && text.front() >= 'A' && text.front() <= 'Z' && spaces >= 4 && !is_result(text) &&
+         !is_below_error(text);
+}
+
 bool is_decoration(std::string_view text) {
   std::size_t drawn = 0, words = 0;
   for (const char c : text) {
@@ -180,9 +206,9 @@ bool is_decoration(std::string_view text) {
 }
 
 int line_salience(std::string_view text, int word_score) {
-  if (is_boilerplate(text)) return boilerplate_score;
   // How often Open MPI left out a message, and its place in a file of texts: the message itself is above.
-  if (has_any(text, {"sent help message", "help-mpi-", "help-orte-", "help-opal-"})) return 0;
+  if (has_any(text, {"sent help message", "help-mpi-", "help-orte-", "help-opal-", "show_help.c"})) return 0;
+  if (is_boilerplate(text)) return boilerplate_score;
   int score = word_score;
   if (is_figure(text) || (trim(text).starts_with("0 ") && !has(text, ":"))) return 5;
   if (const auto exception = exception_text(text)) {
@@ -197,12 +223,15 @@ int line_salience(std::string_view text, int word_score) {
   if (!of_nccl && is_below_error(text)) score -= 35;
   if (has_any(text, {"Connection reset", "connection closed", "Broken pipe", "aborting job", "Terminating "}))
     score -= 15;
-  if (has_any(text, {" no error", "No error", " 0 error", " 0 failed", "without error", "trapping enabled",
-                     "ignored", "ignoring"}))
+  const bool of_exception = exception_text(text).has_value();
+  if (!of_exception && has_any(text, {" no error", "No error", " 0 error", " 0 failed", "without error",
+                                      "trapping enabled", "ignored", "ignoring"}))
     score -= 60;
   // Left from an earlier run, or made by another rank; what follows goes on.
   if (text.starts_with("mkdir: ") && text.ends_with("File exists")) score = std::min(score, 45);
   if (is_cleanup(text)) score = std::min(score, 45);
+  if (is_probe(text)) score = std::min(score, 60);
+  if (has_any(text, {"xit code 0", "xit code: 0", "xit status 0", "xitcode 0", "xited with 0"})) score = 0;
   if (is_consequence(text)) score = std::min(score, 70);
   if (has_any(text, {"forrtl: error (76)"})) score = std::min(score, 70);  // an abort, without its reason
   if (has_any(text, {"Signal: ", "*** Process received signal"})) score += 5;

@@ -72,6 +72,15 @@ class SalientLines {
 // True for text that launchers print after every failure: it does not explain this one.
 bool is_boilerplate(std::string_view text);
 
+// The line of dashes above and below each message of Open MPI, and the score of the first line of a message
+// whose words say nothing bad: it counts at the end of a log.
+constexpr std::string_view help_ruler =
+    "--------------------------------------------------------------------------";
+constexpr int help_score = 57;
+
+// "A request was made to bind": how such a message begins.
+bool begins_message(std::string_view text);
+
 // True for rulers, banners and drawings: less than half of the text is letters and digits.
 bool is_decoration(std::string_view text);
 

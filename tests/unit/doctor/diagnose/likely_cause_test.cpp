@@ -56,6 +56,7 @@ TEST_CASE("a message of several lines gives one headline") {
       {"CUDA Error:\n    File:       gpu.cu\n    Error code: 700\n    Error text: an illegal memory access\n",
        "CUDA Error: File:       gpu.cu Error code: 700 Error text: an illegal memory access"},
       {"solver: error: residual grows\n", "solver: error: residual grows"},
+      {"FATAL ERROR:\nthe mesh is empty\nthe mesh is empty\n", "FATAL ERROR: the mesh is empty"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.text);
@@ -165,6 +166,40 @@ TEST_CASE("a head that names nothing is read with the lines below it") {
     REQUIRE(diagnosis.cause);
     CHECK(diagnosis.cause->title.find("the box is smaller than 3 nm") != std::string::npos);
   }
+}
+
+TEST_CASE("the end of a long line below a head is kept") {
+  const Diagnosis diagnosis =
+      diagnose_text("FATAL ERROR:\nthe table " + std::string(250, 'x') + " is empty\n");
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->title.starts_with("FATAL ERROR: the table x"));
+  CHECK(diagnosis.cause->title.ends_with("x is empty"));
+}
+
+TEST_CASE("what a launcher prints about an end is weaker than the error before it") {
+  const Diagnosis hydra = diagnose_text(
+      "[proxy:0:0@n1] own (a.c:146): error: the table is empty\n"
+      "[mpiexec@n1] wait (b.c:558): downstream from host n1 was killed by signal 9 (Killed)\n"
+      "[mpiexec@n1] main (b.c:2162): assert (pg->intel.exitcodes != NULL) failed\n");
+  REQUIRE(hydra.cause);
+  CHECK(hydra.cause->title == "own (a.c:146): error: the table is empty");
+  CHECK(hydra.cause->place.host == "n1");
+  const Diagnosis probe = diagnose_text(
+      "libown.so.1: cannot open shared object file: No such file or directory\nsolver: error: residual "
+      "grows\n");
+  REQUIRE(probe.cause);
+  CHECK(probe.cause->title == "solver: error: residual grows");
+}
+
+TEST_CASE("the remedies name the path, the option and the variable of the line") {
+  const auto first_remedy = [](const std::string& line) {
+    const Diagnosis diagnosis = diagnose_text("step 1\nsolver: error: " + line + "\n");
+    return diagnosis.cause ? diagnosis.cause->remedies.front() : std::string();
+  };
+  CHECK(first_remedy("own table /data/a.tab has 3 columns").starts_with("ls -ld /data/a.tab "));
+  CHECK(first_remedy("Permission denied: /data/a.tab").starts_with("ls -ld /data/a.tab; id "));
+  CHECK(first_remedy("a bad value of --columns").starts_with("PROGRAM --help | grep -e --columns "));
+  CHECK(first_remedy("a bad value of NCCL_BUFFSIZE").starts_with("env | grep NCCL_BUFFSIZE "));
 }
 
 TEST_CASE("an option such as --learning_rate makes no warning of an error") {

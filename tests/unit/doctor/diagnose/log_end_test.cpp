@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/diagnose/log_end.hpp"
 
+#include "doctor/diagnose/result_lines.hpp"
 #include "tests/unit/doctor/diagnose/examples.hpp"
 
 #include <doctest/doctest.h>
@@ -52,12 +53,69 @@ TEST_CASE("a line in words that looks bad counts only at the end of the log") {
 }
 
 TEST_CASE("a run that completes after an error in words is no failure") {
-  std::string steps;
-  for (int step = 0; step < 20; ++step) steps += "step " + std::to_string(step) + " loss 0.5\n";
+  const std::string steps = "the mesh is read\nthe solver begins\na table follows\nthe last lines\n";
   const std::string line = "sh: tool: command not found\n";
   CHECK(exit_code(diagnose_text(line + steps + "Training done in 49.8 seconds\nbye\n")) == 0);
   CHECK(exit_code(diagnose_text(line + steps)) == 1);
   CHECK(exit_code(diagnose_text(steps + line + "Training done\nbye\n")) == 1);
+}
+
+TEST_CASE("a run that ends with results after what looks bad is no failure") {
+  const std::string results = "residual 1.2e-2\nresidual 3.1e-4\nresidual 2.8e-7\n";
+  const std::string help =
+      "[n1:77] 3 more processes have sent help message help-mpi-btl-openib.txt / ib port not selected\n"
+      "[n1:77] Set MCA parameter \"orte_base_help_aggregate\" to 0 to see all help / error messages\n";
+  const std::string ignored =
+      "Exception ignored in: <function own at 0x7f>\nTraceback (most recent call last):\n"
+      "  File \"t.py\", line 3, in __del__\n    self.close()\nOSError: [Errno 9] Bad file descriptor\n";
+  const std::string of_script =
+      "slurmstepd: error: couldn't chdir to `/scratch/me': No such file or directory: "
+      "going to /tmp instead\n";
+  const std::string killed = "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0.\n";
+  struct Row {
+    std::string text;
+    int status;
+  };
+  const Row rows[] = {
+      {"[n1:7] [[5,0],0] ORTE_ERROR_LOG: Data for specified key not found in file util/show_help.c at line "
+       "501\n" +
+           results + help,
+       0},
+      {"rm: cannot remove 'core.*': No such file or directory\n" + results, 0},
+      {"rm: cannot remove 'core.*': No such file or directory\n", 1},
+      {of_script + results, 0},
+      {of_script, 1},
+      {ignored + results, 0},
+      {"tool: error: cannot read the cache\n" + results, 0},
+      {"tool: error: cannot read the cache\nhello from host n1\nhello from host n2\nhello from host n3\n", 0},
+      {"tool: error: cannot read the cache\n" + results + "tool: error: no cache, ending\n", 1},
+      {killed + results, 1},
+      {"tool: error: cannot read the cache\nCPU Efficiency: 20.00% of 00:15\nMemory Utilized: 1.2 MB\n", 1},
+      {results +
+           "Traceback (most recent call last):\n  File \"t.py\", line 3, in main\n    f()\n"
+           "ValueError: no data\n" +
+           results,
+       1},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    CHECK(exit_code(diagnose_text(row.text)) == row.status);
+  }
+}
+
+TEST_CASE("what a program prints while it works") {
+  for (const char* text : {"8        1.12", "step 20 loss 0.31", "epoch 3/10", "hello from rank 1 of 4",
+                           "residual = 2.8e-7, 0.1 s", "12 3 4 5"}) {
+    CAPTURE(std::string(text));
+    CHECK(is_result(text));
+  }
+  for (const char* text :
+       {"rank 0 of 1", "NVML library version: 570.124", "in file a/b.C at line 626", "Submitted batch job 77",
+        "MPIR_Init(138)....:", "run ended", "Memory Efficiency: 0.02% of 8.00 GB", "main.cc:8 in main",
+        "[ 1843.439669] NVRM: loading", "number of available slots when deciding"}) {
+    CAPTURE(std::string(text));
+    CHECK(!is_result(text));
+  }
 }
 
 TEST_CASE("the first line of a message whose other lines are missing still counts") {

@@ -77,4 +77,14 @@ TEST_CASE("advice comes first, and paths are quoted in commands") {
     CHECK((remedy.find("$(id)") == std::string::npos || remedy.find("'/data/a $(id)'") != std::string::npos));
 }
 
+TEST_CASE("the option and the variable that a message names") {
+  CHECK(option_in("tool: error: invalid value for --grid-size=3") == "--grid-size");
+  CHECK(option_in("a line --- with a dash -- in it") == "");
+  CHECK(variable_in("OFI: wrong value of FI_PROVIDER") == "FI_PROVIDER");
+  CHECK(variable_in("set $OWN_HOME first") == "OWN_HOME");
+  CHECK(variable_in("the environment variable OWN_HOME is not set") == "OWN_HOME");
+  CHECK(variable_in("MPI_ERR_TRUNCATE: message truncated") == "");
+  CHECK(variable_in("CUDA_ERROR_ILLEGAL_ADDRESS in KERNEL_X") == "");
+}
+
 TEST_SUITE_END();
