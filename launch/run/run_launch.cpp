@@ -8,6 +8,7 @@
 #include "launch/history/launch_record.hpp"
 #include "launch/launchers/launch_command.hpp"
 #include "launch/monitor/rank_files.hpp"
+#include "launch/monitor/restart.hpp"
 #include "launch/rank/status_line.hpp"
 #include "launch/run/launch_monitor.hpp"
 #include "launch/run/run_files.hpp"
@@ -148,7 +149,8 @@ void print_unexplained(System& system, const LaunchRun& run, const LaunchMonitor
 void print_end(System& system, const LaunchRun& run, const ObservedRun& observed,
                const LaunchMonitor& monitor, int status, bool explained) {
   const int stop_signal = observed.result.forwarded_signal;
-  if (observed.monitored && stop_signal == 0) {
+  const bool saved = status == saved_status;  // no failure
+  if (observed.monitored && stop_signal == 0 && !saved) {
     const auto first = find_first_failure(*observed.monitored, status);
     const auto& lost = observed.monitored->lost_hosts;
     if (first) system.err("ddlrun: " + render_first_failure(*first) + "\n");
@@ -158,12 +160,14 @@ void print_end(System& system, const LaunchRun& run, const ObservedRun& observed
   std::string how = "ended well";
   if (stop_signal != 0)
     how = "was stopped by " + describe_signal(stop_signal);
+  else if (saved)
+    how = fmt::format("saved and can go on (status {})", status);
   else if (status > 128 && status <= 128 + 64)
     how = fmt::format("ended by signal {} (status {})", status - 128, status);
   else if (status != 0)
     how = fmt::format("ended with status {}", status);
   system.err(fmt::format("ddlrun: the job {}; run directory {}\n", how, run.run_dir));
-  const bool unexplained = status != 0 && stop_signal == 0 && run.record.diagnosis.empty();
+  const bool unexplained = status != 0 && !saved && stop_signal == 0 && run.record.diagnosis.empty();
   if (unexplained && run.spec.monitor.diagnose && !explained) print_unexplained(system, run, monitor);
 }
 
@@ -175,7 +179,7 @@ void record_end(System& system, const ObservedRun& observed, LaunchMonitor& moni
   record.ranks = record_ranks(observed.placement, record.verified, observed.monitored);
   if (observed.monitored) record.watched = record_monitoring(*observed.monitored, status);
   try {
-    record.diagnosis = monitor.diagnosis(observed.result);
+    if (status != saved_status) record.diagnosis = monitor.diagnosis(observed.result);
   } catch (const std::bad_alloc&) {
     system.err("ddlrun: warning: not enough memory to read why the job failed\n");
   }
@@ -210,7 +214,7 @@ LaunchEnd run_launch(System& system, LaunchRun run) {
   record_result(system, result_file, status, run.record);
   record_end(system, observed, monitor, status, run);
   check_started(result, run.command.argv[0], run.plan.placed.kind());
-  if (result.forwarded_signal == 0) print_first_log(system, run);
+  if (result.forwarded_signal == 0 && status != saved_status) print_first_log(system, run);
   if (!run.record.diagnosis.empty() && !monitor.cause_was_printed())
     system.err("ddlrun: what the output above says:\n" + run.record.diagnosis);
   print_end(system, run, observed, monitor, status, monitor.cause_was_printed() || monitor.status(result));

@@ -42,6 +42,10 @@ has "launch -v: the command" verbose.err "$rankfile_option"
 launch unexplained 1 -- sh -c 'exit 3'
 same "a cause that is not known: status" 3 "$status"
 has "a cause that is not known" unexplained.err "ddlrun: the output does not show why; check the hosts: ddlrun doctor "
+launch saved 2 -- sh -c 'echo bye >&2; exit 75'
+same "status 75 of a program that saved: status" 75 "$status"
+has "status 75 of a program that saved" saved.err "ddlrun: the job saved and can go on (status 75); run directory "
+for text in "failed first" "check the hosts" "what the output above says"; do has_not "status 75 is no failure" saved.err "$text"; done
 launch explained 1 -- sh -c 'echo "x: error while loading shared libraries: libx.so.1: cannot open shared object file: No such file or directory" >&2; exit 127'
 has_not "a cause that is known" explained.err "does not show why"
 
