@@ -134,11 +134,6 @@ bool takes_result(System& system, const LaunchSpec& spec, EnvironmentPlan& plan)
   return false;
 }
 
-// There srun or sbatch is usual, whose ranks get the whole environment.
-bool in_scheduler_job(const Environment& environment) {
-  return in_slurm_job(environment) || !environment.get("PBS_JOBID").empty();
-}
-
 EnvironmentPlan plan_environment(System& system, const LaunchSpec& spec, const PlacedRanks& placed,
                                  const ProgramPlan& program) {
   const JobPlan& job = placed.job;
@@ -150,6 +145,7 @@ EnvironmentPlan plan_environment(System& system, const LaunchSpec& spec, const P
                               system.environment.variables);
   add_restart_number(spec.restart, plan.exports);
   append(plan.remarks, plan.exports.remarks);
+  // There srun or sbatch is usual, whose ranks get the whole environment.
   if (others && spec.exports.empty() && in_scheduler_job(system.environment))
     plan.remarks.emplace_back("variables of this shell reach ranks on other hosts only by -x NAME");
   plan.network = choose_launch_network(system, spec, job);

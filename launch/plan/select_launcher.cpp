@@ -165,6 +165,10 @@ SelectedLauncher choose_named(System& system, const LauncherSpec& spec, Launcher
 
 bool in_slurm_job(const Environment& environment) { return !environment.get("SLURM_JOB_ID").empty(); }
 
+bool in_scheduler_job(const Environment& environment) {
+  return in_slurm_job(environment) || !environment.get("PBS_JOBID").empty();
+}
+
 SelectedLauncher select_launcher(System& system, const LauncherSpec& spec, bool dry_run) {
   if (!spec.kind) return choose_automatically(system, spec);
   if (spec.kind == LauncherKind::srun && !in_slurm_job(system.environment)) {

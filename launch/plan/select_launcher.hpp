@@ -26,6 +26,7 @@ std::string choose_srun_pmi(System& system, const SelectedLauncher& launcher, Pr
                             std::vector<std::string>& remarks);
 
 bool in_slurm_job(const Environment& environment);
+bool in_scheduler_job(const Environment& environment);  // of Slurm or PBS
 
 // Error{request} for hosts that are not in Slurm's allocation.
 void check_srun_hosts(System& system, const std::vector<std::string>& hosts);

@@ -7,6 +7,7 @@
 #include "base/text/signal_name.hpp"
 #include "base/text/text.hpp"
 #include "launch/monitor/slurm_down_hosts.hpp"
+#include "launch/plan/select_launcher.hpp"
 #include "launch/rank/status_line.hpp"
 #include "launch/rank/stderr_source.hpp"
 #include "launch/run/print_placement.hpp"
@@ -313,9 +314,10 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   if (first) found.first_failing.reset();
   std::erase_if(found.salient_lines, [&](const diagnose::LogLine& line) { return line.text == report; });
   const std::string& host = found.cause->place.host;
-  found.cause->remedies = fit_remedies(
-      found.cause->remedies, {run_.plan.placed.kind(), run_.plan.placed.job.hosts,
-                              host.empty() && first ? first->host : host, !run_.record.job.empty()});
+  found.cause->remedies =
+      fit_remedies(found.cause->remedies,
+                   {run_.plan.placed.kind(), run_.plan.placed.job.hosts,
+                    host.empty() && first ? first->host : host, in_scheduler_job(system_.environment)});
   return diagnose::render_diagnosis(found);
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <string_view>
 
@@ -38,6 +39,53 @@ std::string replace_text(std::string text, std::string_view old, std::string_vie
   for (std::size_t at = text.find(old); at != std::string::npos; at = text.find(old, at + by.size()))
     text.replace(at, old.size(), by);
   return text;
+}
+
+// Commands and options of schedulers. Outside a job they are no remedy.
+constexpr std::string_view scheduler_words[] = {
+    "srun",    "sbatch", "salloc", "squeue", "sacct", "sacctmgr", "scontrol",   "sinfo",
+    "scancel", "qsub",   "qstat",  "qdel",   "qmod",  "pbsnodes", "bsub",       "jsrun",
+    "aprun",   "PBS",    "Slurm",  "munge",  "--mem", "--gres",   "--exclusive"};
+constexpr std::string_view scheduler_texts[] = {
+    "slurm",   "SLURM_",     "SBATCH",           "PBS_",
+    "pbs_mom", "--gpus-per", "--ntasks",         "--container-mounts",
+    "-l mem",  "-l select",  "ask the scheduler"};
+
+bool has_scheduler_word(std::string_view text) {
+  for (const std::string_view word : scheduler_words) {
+    // "--mem-bind" is an option of launch.
+    const std::size_t at = find_word(text, word);
+    const std::size_t end = at + word.size();
+    if (at != std::string_view::npos && (end == text.size() || text[end] != '-')) return true;
+  }
+  return std::ranges::any_of(scheduler_texts,
+                             [&](std::string_view part) { return text.find(part) != text.npos; });
+}
+
+// "more memory from the scheduler (--mem, -l mem=), fewer ranks" -> "more memory, fewer ranks"
+std::string drop_scheduler_remarks(std::string text) {
+  text = replace_text(std::move(text), " from the scheduler", "");
+  for (std::size_t open = text.find(" ("); open != std::string::npos; open = text.find(" (", open + 1)) {
+    const std::size_t close = text.find(')', open);
+    if (close == std::string::npos) break;
+    if (has_scheduler_word(std::string_view(text).substr(open, close - open)))
+      text.erase(open, close + 1 - open);
+  }
+  return text;
+}
+
+// Of "a; b" what has no word of a scheduler. A loop or quoted text is kept or dropped as a whole.
+std::string drop_scheduler_parts(const std::string& text) {
+  if (!has_scheduler_word(text)) return text;
+  if (text.find_first_of("'\"`") != std::string::npos || text.find("; do ") != std::string::npos) return {};
+  std::vector<std::string> kept;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find("; "), rest.size());
+    if (!has_scheduler_word(rest.substr(0, end))) kept.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(rest.size(), end + 2));
+  }
+  return join(kept, "; ");
 }
 
 // "mpirun --mca btl tcp,self ..." as a variable, which Open MPI reads under srun too.
@@ -90,14 +138,23 @@ std::string name_hosts(std::string text, const RemedyContext& context) {
   return fmt::format("for h in {}; do ssh $h {}; done", join(hosts, " "), text.substr(9));
 }
 
+bool is_of_srun(std::string_view text) {
+  return find_word(text, "srun") != std::string_view::npos || text.find("SLURM_") != std::string_view::npos;
+}
+
 std::string fit_remedy(const std::string& remedy, const RemedyContext& context) {
   if (!context.in_job && find_word(remedy, "JOB") != std::string::npos) return {};
   const std::size_t mark = remedy.find(comment_mark);
   std::string command = remedy.substr(0, mark);
   std::string comment = mark == std::string::npos ? std::string() : remedy.substr(mark + comment_mark.size());
-  const bool of_slurm =
-      find_word(remedy, "srun") != std::string::npos || remedy.find("SLURM_") != std::string::npos;
-  if (context.launcher == LauncherKind::ssh && of_slurm) return {};
+  const bool has_scheduler = context.in_job || context.launcher == LauncherKind::srun;
+  if (context.in_job && context.launcher == LauncherKind::ssh && is_of_srun(remedy)) return {};
+  if (!has_scheduler) {
+    if (is_of_srun(comment)) return {};  // the condition: "under srun"
+    command = drop_scheduler_parts(drop_scheduler_remarks(std::move(command)));
+    comment = drop_scheduler_parts(drop_scheduler_remarks(std::move(comment)));
+    if (command.empty()) return {};
+  }
   if (context.launcher != LauncherKind::open_mpi) {
     // A remedy whose condition is a symbol of Open MPI is for its mpirun too.
     if (comment.find("opal_") != std::string::npos && context.launcher != LauncherKind::srun) return {};

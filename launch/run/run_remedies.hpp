@@ -13,7 +13,7 @@ struct RemedyContext {
   LauncherKind launcher = LauncherKind::open_mpi;
   std::vector<std::string> hosts;
   std::string failed_host;  // "" if it is not known
-  bool in_job = false;      // of a scheduler
+  bool in_job = false;      // of a scheduler; else no remedy names one, unless srun starts the ranks
 };
 
 // Remedies for another launcher are translated or left out. At least one remedy stays.

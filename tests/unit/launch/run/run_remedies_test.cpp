@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "launch/run/run_remedies.hpp"
 
+#include "doctor/diagnose/signatures_yaml.hpp"
+
 #include <doctest/doctest.h>
+
+#include <regex>
 
 using namespace ddlrun;
 using launch::fit_remedies;
@@ -46,6 +50,54 @@ TEST_CASE("a remedy has options of the run's launcher, and hosts of the run") {
           std::vector<std::string>{row.fitted});
   }
   CHECK(fit_remedies({"qstat -xf JOB"}, {LauncherKind::srun, {"h1"}, "", true}).front() == "qstat -xf JOB");
+}
+
+TEST_CASE("outside a job the parts of a remedy that name a scheduler are left out") {
+  struct Row {
+    std::string remedy, fitted;
+  };
+  const std::string none = "ddlrun doctor h1";
+  for (const Row& row : {
+           Row{"srun --exclude=h1 ...   # without that host", none},
+           Row{"more memory from the scheduler (--mem, -l mem=), fewer ranks per host",
+               "more memory, fewer ranks per host"},
+           Row{"squeue -u $USER; ls -lt   # does an older job still run here?",
+               "ls -lt   # does an older job still run here?"},
+           Row{"ulimit -n 65536   # before the program starts; for good: LimitNOFILE of slurmd",
+               "ulimit -n 65536   # before the program starts"},
+           Row{"export FI_PSM3_UUID=$(uuidgen)   # under srun, for psm3", none},
+           Row{"for h in $(scontrol show hostnames); do ssh $h free; done", none},
+           Row{"ddlrun launch --mem-bind bind ...", "ddlrun launch --mem-bind bind ..."},
+           Row{"docker run --gpus all ...", "docker run --gpus all ..."},
+       }) {
+    CAPTURE(row.remedy);
+    for (const LauncherKind launcher : {LauncherKind::ssh, LauncherKind::open_mpi})
+      CHECK(fit_remedies({row.remedy}, {launcher, {"h1"}, "", false}).front() == row.fitted);
+    CHECK(fit_remedies({row.remedy}, {LauncherKind::open_mpi, {"h1"}, "", true}).front() == row.remedy);
+  }
+}
+
+TEST_CASE("no remedy of any signature names a scheduler outside a job") {
+  const std::regex scheduler(
+      R"((^|[^A-Za-z_$-])(srun|sbatch|salloc|squeue|sacct|sacctmgr|scontrol|sinfo|scancel|qsub|qstat|qdel|)"
+      R"(pbsnodes|pbs_mom|tracejob|bsub|slurmd|munge)([^A-Za-z_]|$)|SLURM_|SBATCH|PBS|--mem[=, )]|--gres|)"
+      R"(--gpus-per|--cpus-per-task|--ntasks|--mpi=|-l (mem|select|walltime))");
+  std::size_t remedies = 0, kept = 0;
+  for (const diagnose::Signature& signature : diagnose::builtin_signatures()->signatures) {
+    for (const std::string& remedy : signature.remedies) {
+      for (const LauncherKind launcher : {LauncherKind::ssh, LauncherKind::open_mpi}) {
+        const std::string fitted = fit_remedies({remedy}, {launcher, {"h1"}, "", false}).front();
+        CAPTURE(signature.id);
+        CAPTURE(remedy);
+        CAPTURE(fitted);
+        CHECK_FALSE(std::regex_search(fitted, scheduler));
+        if (launcher == LauncherKind::ssh) continue;  // which leaves out those of mpirun too
+        ++remedies;
+        kept += fitted == "ddlrun doctor h1" ? 0 : 1;
+      }
+    }
+  }
+  CHECK(kept * 10 > remedies * 8);
 }
 
 TEST_SUITE_END();
