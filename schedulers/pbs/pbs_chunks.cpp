@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // OpenPBS 23.06 compares a request with the sum of all nodes only: more ncpus in one chunk than any node has
-// is "Not Running: Insufficient amount of resource: ncpus ", as if it waited for a node to be free.
+// is "Not Running: Insufficient amount of resource: ncpus ", as if it waited for a node to be free. So are
+// chunks whose resources are on different nodes, and more scattered chunks than there are nodes that can hold
+// one.
 #include "base/text/text.hpp"
 #include "schedulers/job/setting_reader.hpp"
 #include "schedulers/pbs/pbs_answers.hpp"
@@ -8,7 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
+#include <map>
 
 namespace ddlrun::schedulers {
 
@@ -21,34 +23,84 @@ std::optional<std::uint64_t> resource_amount(std::string_view text) {
   return parse_memory(text);
 }
 
-// "2:ncpus=69:mpiprocs=1" of a select: what one chunk requests of each resource that is a number, as written.
-std::vector<std::pair<std::string, std::string>> amounts_of(std::string_view select) {
-  std::vector<std::pair<std::string, std::string>> amounts;
-  for (const std::string_view chunk : split(select, '+')) {
-    for (const std::string_view part : split(chunk, ':')) {
+struct Amount {
+  std::string resource, asked;  // "mem", "180gb"
+  std::uint64_t number = 0;
+};
+// "2:ncpus=69:mpiprocs=1" of a select: how many, and what each requests of each resource that is a number.
+struct Chunks {
+  std::uint64_t count = 1;
+  std::vector<Amount> amounts;
+};
+
+std::vector<Chunks> parse_select(std::string_view select) {
+  std::vector<Chunks> all;
+  for (const std::string_view written : split(select, '+')) {
+    Chunks& chunks = all.emplace_back();
+    for (const std::string_view part : split(written, ':')) {
       const std::size_t equals = part.find('=');
       const std::string_view name = part.substr(0, equals);
+      if (equals == part.npos) chunks.count = parse_unsigned(part).value_or(chunks.count);
       if (equals == part.npos || name == "mpiprocs" || name == "ompthreads") continue;  // of no node
-      if (resource_amount(part.substr(equals + 1))) amounts.emplace_back(name, part.substr(equals + 1));
+      const std::string_view asked = part.substr(equals + 1);
+      if (const auto number = resource_amount(asked))
+        chunks.amounts.push_back({std::string(name), std::string(asked), *number});
     }
   }
-  return amounts;
+  return all;
 }
 
-// A chunk may take vnodes of one host together. Of a queue to which nodes are tied, only those count.
-std::uint64_t most_on_a_host(const std::vector<PbsJob>& vnodes, const std::string& resource,
-                             const std::string& queue) {
+using Resources = std::map<std::string, std::uint64_t>;
+
+// What each host has of these resources. A chunk may take vnodes of one host together. Of a queue to which
+// nodes are tied, only those count.
+std::map<std::string, Resources> resources_of_hosts(const std::vector<PbsJob>& vnodes,
+                                                    const std::vector<Amount>& amounts,
+                                                    const std::string& queue) {
   const bool tied =
       std::ranges::any_of(vnodes, [&](const PbsJob& node) { return node.get("queue") == queue; });
-  std::map<std::string, std::uint64_t> sums;
-  std::uint64_t most = 0;
+  std::map<std::string, Resources> hosts;
   for (const PbsJob& node : vnodes) {
     if (node.get("queue") != (tied ? queue : "")) continue;
-    std::uint64_t& sum = sums[node.get("resources_available.host")];
-    sum += resource_amount(node.get("resources_available." + resource)).value_or(0);
-    most = std::max(most, sum);
+    Resources& host = hosts[node.get("resources_available.host")];
+    for (const Amount& amount : amounts)
+      host[amount.resource] +=
+          resource_amount(node.get("resources_available." + amount.resource)).value_or(0);
   }
-  return most;
+  return hosts;
+}
+
+std::string render_amounts(const std::vector<Amount>& amounts) {
+  std::vector<std::string> words;
+  for (const Amount& amount : amounts) words.push_back(amount.asked + " " + printable(amount.resource, 40));
+  return join(words, ", ");
+}
+
+// Why these chunks never get their hosts; "" where they may.
+std::string why_never(const Chunks& chunks, const std::map<std::string, Resources>& hosts,
+                      bool one_on_a_host) {
+  for (const Amount& amount : chunks.amounts) {
+    std::uint64_t most = 0;
+    for (const auto& [name, host] : hosts) most = std::max(most, host.at(amount.resource));
+    if (amount.number <= most) continue;
+    const bool is_size = amount.asked.find_first_not_of("0123456789") != std::string::npos;
+    return fmt::format("a chunk requests {} {}, no host of its queue has more than {}", amount.asked,
+                       printable(amount.resource, 40),
+                       is_size ? fmt::format("{}mb", most >> 20) : std::to_string(most));
+  }
+  const auto fitting = static_cast<std::uint64_t>(std::ranges::count_if(hosts, [&](const auto& host) {
+    return std::ranges::all_of(chunks.amounts, [&](const Amount& amount) {
+      return amount.number <= host.second.at(amount.resource);
+    });
+  }));
+  if (fitting == 0)
+    return fmt::format("no host of its queue has all that a chunk requests: {}",
+                       render_amounts(chunks.amounts));
+  if (one_on_a_host && fitting < chunks.count)
+    return fmt::format("{} chunks of {} on a host each, and {} of its queue can hold one", chunks.count,
+                       render_amounts(chunks.amounts),
+                       fitting == 1 ? "1 host" : fmt::format("{} hosts", fitting));
+  return {};
 }
 
 }  // namespace
@@ -59,14 +111,15 @@ bool waits_for_nodes(const JobStatus& status) {
 
 void check_chunks_fit(JobStatus& status, const PbsJob& job, const std::vector<PbsJob>& vnodes) {
   if (vnodes.empty()) return;
-  for (const auto& [resource, asked] : amounts_of(job.get("Resource_List.select"))) {
-    const std::uint64_t most = most_on_a_host(vnodes, resource, status.queue);
-    if (*resource_amount(asked) <= most) continue;
-    const bool is_size = asked.find_first_not_of("0123456789") != std::string::npos;
+  const std::vector<Chunks> select = parse_select(job.get("Resource_List.select"));
+  const bool scatter = job.get("Resource_List.place").find("scatter") != std::string::npos;
+  for (const Chunks& chunks : select) {
+    if (chunks.amounts.empty()) continue;
+    const std::string why =
+        why_never(chunks, resources_of_hosts(vnodes, chunks.amounts, status.queue), scatter);
+    if (why.empty()) continue;
     status.never = true;
-    status.explained = fmt::format(
-        "it can never run: a chunk requests {} {}, no host of its queue has more than {}", asked,
-        printable(resource, 40), is_size ? fmt::format("{}mb", most >> 20) : std::to_string(most));
+    status.explained = "it can never run: " + why;
     status.remedy = kLessOfIt;
     return;
   }

@@ -103,10 +103,12 @@ constexpr std::pair<Phrase, Phrase> kReasons[] = {
     {"BeginTime", "it may not start yet: its begin time is in the future, or it was put back a moment ago"},
     {"Licenses", "it waits for a licence: scontrol show licenses"},
     {"Reservation", "it waits for its reservation to begin: scontrol show reservation"},
+    {"MaxMemPerLimit", "it requests more memory for a core or node than the partition allows"},
     {"InvalidAccount", "its account is not valid (any more): sacctmgr show assoc user=$USER"},
     {"InvalidQOS",
      "its QOS is not valid for this account: sacctmgr show assoc user=$USER format=account,qos"},
     {"AccountNotAllowed", "its partition does not take this account: scontrol show partition"},
+    {"QOSNotAllowed", "its partition or account does not take this QOS: scontrol show partition"},
     {"AssocMaxJobsLimit", "its account has as many jobs running as it may; it waits for one of them"},
     {"AssocMaxWallDurationPerJobLimit",
      "its walltime is above the limit of its account, and it would wait forever"},
@@ -149,6 +151,12 @@ constexpr std::pair<Phrase, Phrase> kNever[] = {
     {"AssocMaxWallDurationPerJobLimit",
      "a shorter --walltime, or another --account: sacctmgr show assoc user=$USER"},
     {"QOSMaxWallDurationPerJobLimit", "a shorter --walltime, or another --qos: sacctmgr show qos"},
+    {"QOSMin", "a larger job, or another --qos: sacctmgr show qos"},
+    {"MaxMemPerLimit", "less --memory, or another --queue: scontrol show partition"},
+    {"InvalidAccount", "another --account: sacctmgr show assoc user=$USER"},
+    {"AccountNotAllowed", "another --account or --queue: scontrol show partition"},
+    {"InvalidQOS", "another --qos: sacctmgr show assoc user=$USER format=account,qos"},
+    {"QOSNotAllowed", "another --qos or --queue: scontrol show partition"},
 };
 // "AssocMaxCpuPerJobLimit": one job alone is above the limit.
 constexpr Phrase kPerJob = "PerJob";

@@ -16,10 +16,12 @@ TEST_SUITE_BEGIN("schedulers/pbs/pbs_chunks");
 
 // OpenPBS 23.06 on hosts of 68 ncpus: "Can Never Run" only where all hosts together have too little.
 TEST_CASE("a chunk that no host can hold is never run") {
-  const auto waits = [](const std::string& select, const std::string& resource, const std::string& nodes) {
+  const auto waits = [](const std::string& select, const std::string& resource, const std::string& nodes,
+                        const std::string& place = "free") {
     const std::string job = R"({"Jobs":{"7.s":{"job_state":"Q","queue":"normal","comment":)"
                             R"("Not Running: Insufficient amount of resource: )" +
-                            resource + R"( ","Resource_List":{"select":")" + select + R"("}}}})";
+                            resource + R"( ","Resource_List":{"place":")" + place + R"(","select":")" +
+                            select + R"("}}}})";
     const FakeAsk ask{{{"qstat", answered(job)}, {"pbsnodes -a -F json", answered(nodes)}}};
     return make_scheduler(SchedulerKind::pbs)->read_states(std::vector<JobId>{"7"}, ask).at("7");
   };
@@ -50,6 +52,16 @@ TEST_CASE("a chunk that no host can hold is never run") {
                             "," + vnode("g", "g", 500, R"(,"queue":"gpu")") + "}}";
   CHECK_FALSE(waits("1:ncpus=69", "ncpus", parts).never);
   CHECK(waits("1:ncpus=81", "ncpus", parts).never);
+  // All of a chunk must be on one host, and with scatter each chunk needs a host of its own.
+  const std::string mixed = R"({"nodes":{)" + vnode("a", "a", 64, "") + "," + vnode("b", "b", 64, "") +
+                            R"(,"c":{"resources_available":{"host":"c","ncpus":16,"ngpus":4}}}})";
+  CHECK(waits("1:ncpus=64:ngpus=4", "ngpus", mixed).explained ==
+        "it can never run: no host of its queue has all that a chunk requests: 64 ncpus, 4 ngpus");
+  CHECK_FALSE(waits("1:ncpus=16:ngpus=4", "ngpus", mixed).never);
+  CHECK(waits("3:ncpus=40:mpiprocs=4", "ncpus", mixed, "scatter:excl").explained ==
+        "it can never run: 3 chunks of 40 ncpus on a host each, and 2 hosts of its queue can hold one");
+  CHECK_FALSE(waits("2:ncpus=40", "ncpus", mixed, "scatter:excl").never);
+  CHECK_FALSE(waits("3:ncpus=20", "ncpus", mixed).never);  // two of them share a host
   const std::string own =
       R"({"nodes":{)" + vnode("a", "a", 2, R"(,"queue":"normal")") + "," + vnode("b", "b", 68, "") + "}}";
   CHECK(waits("1:ncpus=4", "ncpus", own).never);
