@@ -142,8 +142,11 @@ void correct_tasks(System& system, const JobRef& job, JobStatus& status) {
 
 // By its own files, else by the history, if it is over.
 JobStatus status_without_scheduler(System& system, const JobRef& job, const JobStatus& unknown) {
-  if (const auto written = read_exit_status(system, job)) {
-    JobStatus status = status_of_written(job, *written, was_timed_out(system, job));
+  const bool timed_out = was_timed_out(system, job);
+  const auto written = read_exit_status(system, job);
+  // A script that was killed before it ended has written none.
+  if (written || timed_out) {
+    JobStatus status = status_of_written(job, written.value_or(128 + 9), timed_out);
     status.hosts = job.last.hosts;
     status.run_seconds = job.last.run_seconds;
     return status;

@@ -16,6 +16,20 @@ namespace {
 
 constexpr std::uint64_t max_array_index = 100000;
 constexpr std::uint64_t max_kept_template_bytes = 1u << 20;
+constexpr std::uint64_t last_log_bytes = 1u << 16;
+
+// pbs_mom of OpenPBS and of Torque writes this line to the job's stderr when it ends the job.
+bool reports_walltime(System& system, const std::string& log) {
+  try {
+    const auto file = log.empty() ? std::nullopt : system.files.read_from(log, 0, 0);
+    if (!file) return false;
+    const std::uint64_t begin = file->size > last_log_bytes ? file->size - last_log_bytes : 0;
+    const auto end = system.files.read_from(log, begin, last_log_bytes);
+    return end && end->bytes.find("=>> PBS: job killed: walltime ") != std::string::npos;
+  } catch (const Error&) {
+    return false;  // not ours to read
+  }
+}
 
 }  // namespace
 
@@ -67,8 +81,11 @@ std::optional<int> read_exit_status(System& system, const JobRef& job) {
 }
 
 bool was_timed_out(System& system, const JobRef& job) {
-  return job.submitted_here() && job.scheduler == SchedulerKind::local &&
-         system.files.exists(job.dir + "/timed_out");
+  if (!job.submitted_here()) return false;
+  if (job.scheduler == SchedulerKind::local) return system.files.exists(job.dir + "/timed_out");
+  if (!is_pbs_like(job.scheduler)) return false;
+  const std::string spool = job.files().spool();
+  return reports_walltime(system, system.files.exists(spool) ? spool : job.output);
 }
 
 JobStatus status_of_written(const JobRef& job, int written, bool timed_out) {

@@ -22,7 +22,8 @@ std::string task_id(const JobRef& job, std::uint64_t index);
 // What the job's script wrote when it ended; nothing while it has not.
 std::optional<int> read_exit_status(System& system, const JobRef& job);
 
-// Whether the script of a job without scheduler ended it at its walltime.
+// Whether its own files prove that the job was ended at its walltime: a file of the script without a
+// scheduler, the line of pbs_mom for PBS.
 bool was_timed_out(System& system, const JobRef& job);
 
 // The state of a job whose script has written its exit status, if the scheduler has no state.

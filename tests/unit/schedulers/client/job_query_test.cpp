@@ -77,6 +77,39 @@ TEST_CASE("an unreachable scheduler: the job's own exit status counts, else the 
   CHECK(states[0].exit_status == 7);
 }
 
+// The line is pbs_mom's own: src/resmom/mom_main.c.
+TEST_CASE("a PBS without history: the line of pbs_mom shows that the walltime was used up") {
+  const std::string line = "=>> PBS: job killed: walltime 62 exceeded limit 60\n",
+                    dir = "/w/ddlrun-jobs/job/";
+  struct Row {
+    std::string status, spool, output;
+    JobState state;
+  };
+  for (const Row& row :
+       {Row{"143\n", line, "begun\n", JobState::timed_out}, Row{"143\n", "", "begun\n", JobState::failed},
+        Row{"0\n", line, "", JobState::completed}, Row{"", line, "begun\n", JobState::timed_out},
+        Row{"", "", "begun\n", JobState::unknown},
+        Row{"143\n", "=>> PBS: job killed: mem 9kb exceeded limit 8kb\n", "", JobState::failed}}) {
+    Queried queried;
+    queried.job.id = "42.node1";
+    queried.job.scheduler = SchedulerKind::pbs;
+    queried.job.output = dir + "output.log";
+    if (!row.status.empty()) queried.files.files[dir + "exit_status"] = row.status;
+    if (!row.spool.empty()) queried.files.files[dir + "scheduler.log"] = row.spool;
+    queried.files.files[dir + "output.log"] = row.output;
+    queried.processes.answer = [](const Command&) {
+      ProcessResult result;
+      result.exit_status = 153;
+      result.err = "qstat: Unknown Job Id 42.node1\n";
+      return result;
+    };
+    System system = queried.interfaces();
+    CAPTURE(row.status + row.spool);
+    UnreachableSchedulers unreachable;
+    CHECK(read_job_states(system, {queried.job}, unreachable).front().state == row.state);
+  }
+}
+
 // As OpenPBS 23.06.06 reported an array after its qdel: task 0 had exited 0, task 1 had run; the parent's
 // Exit_status is on both.
 TEST_CASE("tasks that ended before qdel of their array have the status that they wrote") {
