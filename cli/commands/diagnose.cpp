@@ -9,6 +9,8 @@
 #include "doctor/diagnose/signatures_yaml.hpp"
 #include "launch/history/run_store.hpp"
 #include "launch/monitor/rank_files.hpp"
+#include "schedulers/client/failure_summary.hpp"
+#include "schedulers/client/job_query.hpp"
 #include "schedulers/client/submitted_job.hpp"
 
 #include <CLI/CLI.hpp>
@@ -143,14 +145,58 @@ DiagnoseInput read_run_directory(System& system, const std::string& directory, R
   return input;
 }
 
+// Its log, as `ddlrun logs` finds it, and its exit status.
+DiagnoseInput read_job(System& system, const schedulers::JobRef& job, RunStatus end) {
+  const std::string id = printable(job.id);
+  if (job.output.empty()) throw Error(ErrorKind::request, schedulers::why_no_log(system, job, "diagnose"));
+  if (!system.files.exists(job.output))
+    throw Error(ErrorKind::request, {fmt::format("job {} has no output yet", id), printable(job.output),
+                                     "ddlrun status " + quote_shell(job.id)});
+  DiagnoseInput input{{job.output}, end, {}, {}, job.dir};
+  const std::string spool = job.files().spool();
+  if (schedulers::is_pbs_like(job.scheduler) && system.files.exists(spool)) input.logs.push_back(spool);
+  if (end.status) return input;
+  input.end.status = is_over(job.last.state) && job.last.exit_status
+                         ? job.last.exit_status
+                         : schedulers::read_exit_status(system, job);
+  if (end.from == LogSource::unknown) input.end.from = schedulers::log_source_of(job.scheduler);
+  return input;
+}
+
+// By `last`, the newest job is meant, unless a run is newer or the job has no output yet.
+bool is_job_meant(System& system, const schedulers::JobRef& job, const std::string& word) {
+  if (word != "last") return true;
+  const auto runs = launch::list_runs(system);
+  if (runs.empty()) return true;
+  std::string submitted;  // "2026-11-25 22:32:37" -> "20261125-223237", as the id of a run begins
+  for (const char c : job.submitted)
+    if (c != '-' && c != ':') submitted += c == ' ' ? '-' : c;
+  return runs.front().id < submitted && system.files.exists(job.output);
+}
+
+// A word that is no file: the id of a job or of a run; `last`: the newest of both.
+DiagnoseInput read_job_or_run(System& system, const std::string& word, RunStatus end) {
+  const auto job = schedulers::find_remembered_job(system, word);
+  if (job && is_job_meant(system, *job, word)) return read_job(system, *job, end);
+  std::string directory;
+  try {
+    directory = launch::find_run_directory(system, word);
+  } catch (const Error& error) {
+    throw Error(error.kind(),
+                {fmt::format("'{}' is no file and no job: {}", printable(word, 60), error.message().what), "",
+                 "ddlrun jobs, ddlrun history: their ids; or ddlrun diagnose job.log"});
+  }
+  return read_run_directory(system, directory, end);
+}
+
 DiagnoseInput read_input(System& system, const DiagnoseOptions& options) {
   const RunStatus end = parse_run_status(options);
   DiagnoseInput input{input_logs(system, options), end, {}, {}, {}};
   if (input.logs.size() != 1) return input;
   const std::string& word = input.logs[0];
   if (system.files.exists(word + "/run.json")) return read_run_directory(system, word, end);
-  if (word == "last" && !system.files.exists(word))
-    return read_run_directory(system, launch::find_run_directory(system, word), end);
+  if (word != "-" && word.find('/') == std::string::npos && !system.files.exists(word))
+    return read_job_or_run(system, word, end);
   if (schedulers::JobRef job; system.files.exists(word + "/output.log")) {  // a job's directory
     job.dir = word;
     if (!end.status) input.end.status = schedulers::read_exit_status(system, job);
@@ -241,14 +287,15 @@ Subcommand diagnose_command() {
   command.examples = R"(  ddlrun diagnose job.log
   mpirun ... 2>&1 | tee job.log | ddlrun diagnose
   ddlrun diagnose out/1/rank.*/stderr --status 137 --from mpirun
-  ddlrun diagnose last                  # the newest run of ddlrun launch
+  ddlrun diagnose 1234                  # the log of a job; or a run, by its id
+  ddlrun diagnose last                  # the newest job or run
   ddlrun diagnose RUNDIR                # the directory of a run or of a job
   ddlrun diagnose --explain B1)";
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<DiagnoseOptions>();
     app.add_option("LOG", options->logs,
-                   "logs of one run; - or no LOG: standard input; the directory of a run or a job; last: the "
-                   "newest run")
+                   "logs of one run; - or no LOG: standard input; the directory or the id of a run or a job; "
+                   "last: the newest")
         ->type_name("");
     app.add_option("--status", options->status, "exit status of the run; 0 means success")
         ->type_name("N")

@@ -3,10 +3,8 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
-#include "schedulers/client/job_directory.hpp"
 #include "schedulers/client/job_follow.hpp"
 #include "schedulers/client/job_log.hpp"
-#include "schedulers/client/job_template.hpp"
 #include "schedulers/client/submitted_job.hpp"
 
 #include <CLI/CLI.hpp>
@@ -29,30 +27,13 @@ struct LogsOptions {
   bool follow = false;
 };
 
-Message why_no_log(System& system, const JobRef& job) {
-  const std::string id = printable(job.id);
-  if (!job.submitted_here())
-    return {fmt::format("job {} was not submitted by ddlrun here: the path of its log is unknown", id), "",
-            "ddlrun jobs"};
-  if (!has_known_log(system, job)) {
-    return {
-        fmt::format(
-            "job {} came of a template that has no placeholder for its output, so its log is not known", id),
-        kept_template(job.files()), "{{output|sbatch}} or {{output|pbs}} in the template, next time"};
-  }
-  const auto tasks = submitted_tasks(system, job);
-  return {fmt::format("job {} is an array: each task has a log of its own", id), job.dir,
-          tasks.empty() ? "ls " + quote_shell(job.dir)
-                        : "ddlrun logs " + quote_shell(task_id(job, tasks.front()))};
-}
-
 int run_logs(System& system, const LogsOptions& options) {
   if (options.ids.size() != 1) {
     throw Error(ErrorKind::usage, {fmt::format("logs takes one job, not {}", options.ids.size()), "",
                                    "ddlrun logs ID; ddlrun jobs lists yours"});
   }
   const JobRef job = find_jobs(system, options.ids).front();
-  if (job.output.empty()) throw Error(ErrorKind::request, why_no_log(system, job));
+  if (job.output.empty()) throw Error(ErrorKind::request, why_no_log(system, job, "logs"));
   if (options.follow) return follow_jobs(system, {job}, {});
   JobLog log(job.output);
   log.take(system, [&](std::string_view bytes) { system.out(bytes); });

@@ -73,11 +73,11 @@ std::optional<JobRef> find_by_number(System& system, const std::string& id) {
 }
 
 JobRef find_newest(System& system) {
-  auto jobs = remembered_jobs(system, 1);
-  if (jobs.empty())
+  auto newest = find_remembered_job(system, "last");
+  if (!newest)
     throw Error(ErrorKind::request, {"no jobs were submitted with ddlrun yet", "last",
                                      "ddlrun submit; of a run of ddlrun launch: ddlrun report last"});
-  return std::move(jobs.front().first);
+  return *std::move(newest);
 }
 
 // An array that the scheduler has forgotten as a whole, by what its tasks wrote; `unknown` where none did.
@@ -160,6 +160,15 @@ JobStatus status_without_scheduler(System& system, const JobRef& job, const JobS
 
 }  // namespace
 
+std::optional<JobRef> find_remembered_job(System& system, const std::string& id) {
+  if (id == "last") {
+    auto jobs = remembered_jobs(system, 1);
+    return jobs.empty() ? std::nullopt : std::optional(std::move(jobs.front().first));
+  }
+  auto known = find_remembered(system, id);
+  return known ? known : find_by_number(system, id);
+}
+
 std::vector<JobRef> find_jobs(System& system, const std::vector<std::string>& ids,
                               std::optional<SchedulerKind> here) {
   std::vector<JobRef> jobs;
@@ -169,8 +178,7 @@ std::vector<JobRef> find_jobs(System& system, const std::vector<std::string>& id
       continue;
     }
     check_id(id);
-    auto known = find_remembered(system, id);
-    if (!known) known = find_by_number(system, id);
+    auto known = find_remembered_job(system, id);
     if (!known) {
       if (!here) here = find_scheduler(system);
       known.emplace();

@@ -23,6 +23,10 @@ namespace ddlrun::schedulers {
 // Error{request} for `last` without jobs.
 std::vector<JobRef> find_jobs(System& system, const std::vector<std::string>& ids,
                               std::optional<SchedulerKind> here = {});
+// The job of the history with this id, or its newest job for `last`; nothing where there is none.
+// Error{usage} as find_jobs().
+std::optional<JobRef> find_remembered_job(System& system, const std::string& id);
+
 // Whether pbsnodes is asked if a job waits: its list of a large cluster is some 10 MB.
 enum class NodeList { asked, left_out };
 // Schedulers that do not answer, each with its error.

@@ -114,4 +114,21 @@ bool has_known_log(System& system, const JobRef& job) {
   }
 }
 
+Message why_no_log(System& system, const JobRef& job, const std::string& command) {
+  const std::string id = printable(job.id);
+  if (!job.submitted_here())
+    return {fmt::format("job {} was not submitted by ddlrun here: the path of its log is unknown", id), "",
+            "ddlrun jobs"};
+  if (!has_known_log(system, job)) {
+    return {
+        fmt::format(
+            "job {} came of a template that has no placeholder for its output, so its log is not known", id),
+        kept_template(job.files()), "{{output|sbatch}} or {{output|pbs}} in the template, next time"};
+  }
+  const auto tasks = submitted_tasks(system, job);
+  return {fmt::format("job {} is an array: each task has a log of its own", id), job.dir,
+          tasks.empty() ? "ls " + quote_shell(job.dir)
+                        : fmt::format("ddlrun {} {}", command, quote_shell(task_id(job, tasks.front())))};
+}
+
 }  // namespace ddlrun::schedulers

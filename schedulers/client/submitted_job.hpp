@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/os/system.hpp"
+#include "base/text/error.hpp"
 #include "schedulers/client/job_ref.hpp"
 
 #include <cstdint>
@@ -31,5 +32,7 @@ JobStatus status_of_written(const JobRef& job, int written, bool timed_out);
 
 // Whether the log of that job is where ddlrun looks for it; it is where ddlrun itself wrote the script.
 bool has_known_log(System& system, const JobRef& job);
+// Why job.output is empty; `command` is that which wants the log.
+Message why_no_log(System& system, const JobRef& job, const std::string& command);
 
 }  // namespace ddlrun::schedulers

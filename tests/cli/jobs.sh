@@ -35,6 +35,11 @@ wait "$follower"
 [ "$(xargs < follow)" = "early late" ] || fail "logs -f reported $(cat follow)"
 expect 0 early "$DDLRUN" logs last
 expect 1 'exit status: 6' "$DDLRUN" diagnose ddlrun-jobs/*/
+for word in "$id" last; do expect 1 'exit status: 6' "$DDLRUN" diagnose "$word"; done
+expect 1 'exit status: 9' "$DDLRUN" diagnose "$id" --status 9
+expect_refusal 3 "'job.log' is no file and no job: there are no runs yet" "$DDLRUN" diagnose job.log
+grep -q 'try: ddlrun jobs, ddlrun history: their ids' err || fail "no way to the ids: $(cat err)"
+expect_refusal 3 'No such file' "$DDLRUN" diagnose ./job.log
 expect 6 'exit status 6' "$DDLRUN" wait "$id"
 expect 0 'is over already: failed' "$DDLRUN" cancel "$id"
 
