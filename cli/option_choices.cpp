@@ -27,6 +27,8 @@ constexpr auto rows = std::to_array<Choices>({
     {"", "-x", "", "variables"},
     {"", "--queue", "", "queues"},
     {"", "--site", "", "profiles"},
+    {"", "--doctor-skip", "", "checks"},
+    {"", "--doctor-warn", "", "checks"},
     {"doctor", "--only", "", "checks"},
     {"doctor", "--skip", "", "checks"},
     {"doctor", "--warn", "", "checks"},

@@ -3,6 +3,7 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "cli/passed_options.hpp"
 #include "launch/plan/find_program.hpp"
 #include "launch/plan/job_threads.hpp"
 #include "launch/plan/nested_program.hpp"
@@ -128,7 +129,7 @@ void resolve_own_program(System& system, JobRequest& wanted) {
 }  // namespace
 
 int submit_job(System& system, const JobOptions& options, bool detach) {
-  JobRequest wanted = load_job_request(system, options);
+  JobRequest wanted = load_job_request(system, options, check_passed_options);
   if (!wanted.parsed.errors.empty()) return print_errors(system, wanted);
   resolve_own_program(system, wanted);
   const bool dry_run = options.dry_run;

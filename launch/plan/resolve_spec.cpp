@@ -94,7 +94,7 @@ MonitorSpec resolve_monitor(const LaunchFlags& flags) {
   MonitorSpec spec;
   spec.stall_timeout =
       static_cast<int>(parse_count_flag("--stall-timeout", flags.stall_timeout, 0, max_stall_timeout,
-                                        "--stall-timeout 60 (seconds); 0 turns the report off"));
+                                        "--stall-timeout 60   # seconds; 0 turns the report off"));
   if (flags.on_stall != "warn" && flags.on_stall != "end") {
     refuse_flags(fmt::format("--on-stall must be warn or end, not '{}'", printable(flags.on_stall, 40)),
                  "--on-stall", "--on-stall end");
@@ -207,6 +207,11 @@ LaunchSpec resolve_launch_spec(System& system, const LaunchFlags& flags) {
   spec.strict = flags.strict;
   spec.shape.hosts = topology::read_host_names(system, words.hosts, flags.hostfile);
   return spec;
+}
+
+void check_run_flags(const LaunchFlags& flags) {
+  resolve_output(flags, resolve_monitor(flags));
+  resolve_restart(flags, {});
 }
 
 LaunchSpec with_dims(LaunchSpec spec, const std::optional<topology::Dims>& dims) {

@@ -279,7 +279,8 @@ JobSettings settings_of_flags(const JobOptions& options) {
   return settings;
 }
 
-JobRequest load_job_request(System& system, const JobOptions& options) {
+JobRequest load_job_request(System& system, const JobOptions& options,
+                            const PassedOptionCheck& check_passed) {
   JobRequest wanted;
   std::vector<Message> errors;
   std::vector<std::string> remarks;
@@ -295,6 +296,8 @@ JobRequest load_job_request(System& system, const JobOptions& options) {
   warn_of_data_variable(system.environment, wanted);
   wanted.parsed.remarks.insert(wanted.parsed.remarks.begin(), remarks.begin(), remarks.end());
   auto& all = wanted.parsed.errors;
+  SettingReader reader(wanted.settings, all);
+  if (check_passed) check_passed(reader, wanted.parsed.job);
   hint_at_dashes(options, all);
   const bool typed = errors.empty() && std::all_of(all.begin(), all.end(), is_typed);
   all.insert(all.begin(), errors.begin(), errors.end());

@@ -7,7 +7,9 @@
 #include "base/text/error.hpp"
 #include "schedulers/client/job_request.hpp"
 #include "schedulers/job/job_settings.hpp"
+#include "schedulers/job/setting_reader.hpp"
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -28,9 +30,13 @@ struct JobOptions {
 // The flag of a setting: "--queue" of "queue", "--job-name" of "job_name".
 std::string flag_of_key(std::string_view key);
 
+// Adds an error for each option of job.launch_options and job.doctor_options that its program would reject.
+using PassedOptionCheck = std::function<void(SettingReader& reader, const JobSpec& job)>;
+
 // Reads the layers and the job. Errors of all layers are in reading.errors. Error{usage} for options that
 // exclude each other, Error{request} for a file that cannot be read.
-JobRequest load_job_request(System& system, const JobOptions& options);
+JobRequest load_job_request(System& system, const JobOptions& options,
+                            const PassedOptionCheck& check_passed = {});
 
 // The errors that `submit` would report for a job file with these settings, on any machine.
 std::vector<Message> check_settings(System& system, const JobSettings& settings);

@@ -109,6 +109,12 @@ Lines array_lines(const std::string& name, const std::vector<std::string>& words
   return lines;
 }
 
+std::string shell_words_of(const PassedOption& option) {
+  std::string words;
+  for (const std::string& word : option.words) words += " " + array_word(word);
+  return words;
+}
+
 Lines doctor_lines(const JobSpec& job, const std::string& program) {
   if (job.doctor == DoctorLevel::off) return {};
   const std::string hosts = job.scheduler == SchedulerKind::local && !job.hosts.empty()
@@ -116,13 +122,15 @@ Lines doctor_lines(const JobSpec& job, const std::string& program) {
                                 : "";
   // srun reaches every node of the job; ssh between nodes may be closed, and such a job does not need it.
   const char* via = job.runner == Runner::srun ? " --via srun" : "";
+  std::string choice;
+  for (const PassedOption& option : job.doctor_options) choice += shell_words_of(option);
   // Without GPUs in the request those of an exclusive node are idle, whatever is wrong with them.
-  const bool no_gpus = job.scheduler != SchedulerKind::local && job.gpus_per_node == 0;
+  if (job.scheduler != SchedulerKind::local && job.gpus_per_node == 0) choice += " --warn GPU";
   return script_lines(job.doctor == DoctorLevel::warn ? "doctor_warn" : "doctor_fail",
                       {{"hosts", ScriptValue::checked(hosts)},
                        {"dims", ScriptValue::checked(topology::render_dims(job.dims))},
                        {"via", ScriptValue::checked(via)},
-                       {"warn", ScriptValue::checked(no_gpus ? " --warn GPU" : "")},
+                       {"choice", ScriptValue::checked(choice)},
                        {"program", ScriptValue::checked(program)}});
 }
 
@@ -184,6 +192,7 @@ Lines ddlrun_lines(const JobSpec& job, const std::string& program) {
   if (job.threads > 0) options += fmt::format(" --threads {}", job.threads);
   if (job.affinity != "auto") options += " --affinity " + shell_word(job.affinity);
   if (job.framework != "auto") options += " --framework " + shell_word(job.framework);
+  for (const PassedOption& option : job.launch_options) options += shell_words_of(option);
   append(lines, script_lines("launch", {{"dims", ScriptValue::checked(topology::render_dims(job.dims))},
                                         {"options", ScriptValue::checked(options)},
                                         {"program", ScriptValue::checked(program)}}));

@@ -110,6 +110,7 @@ void check_life(SettingReader& reader, ParsedJob& parsed) {
 
 void check_combinations(SettingReader& reader, ParsedJob& parsed) {
   check_portable_values(reader, parsed);
+  check_passed_options(reader, parsed.job);
   check_life(reader, parsed);
   check_task_logs(reader, parsed.job);
   remark_on_staging(parsed);

@@ -101,6 +101,7 @@ ParsedJob read_job(const JobSettings& settings) {
   read_places(reader, job);
   read_amounts(reader, job);
   read_ways(reader, job);
+  read_passed_options(reader, job);
   job.script_template = reader.path("template", job.workdir, "my-job.sh");
   read_job_environment(reader, job);
   read_program(reader, job);

@@ -20,11 +20,14 @@ bool has_error_at(const ParsedJob& parsed, const std::string& where);
 void read_lifecycle(SettingReader& reader, JobSpec& job);        // signal, requeue, array, dependencies, mail
 void read_job_environment(SettingReader& reader, JobSpec& job);  // modules .. data
 void read_program(SettingReader& reader, JobSpec& job);          // program, directives
+void read_passed_options(SettingReader& reader, JobSpec& job);   // verify .. doctor_warn
 
 // dims, nodes, hosts and gpus agree; false where there is no shape to go on with.
 bool read_shape(SettingReader& reader, ParsedJob& parsed);
 // threads and cores; needs a shape.
 void plan_threads(SettingReader& reader, ParsedJob& parsed);
+// Options of programs that the job does not run.
+void check_passed_options(SettingReader& reader, const JobSpec& job);
 // Directives that would change the value of a key.
 void check_directives(SettingReader& reader, ParsedJob& parsed);
 // What the chosen scheduler cannot express.

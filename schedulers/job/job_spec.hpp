@@ -55,6 +55,12 @@ struct Staging {
   std::string to;    // a directory on each host's own disk; "": the data is used where it is
 };
 
+// A setting that only `ddlrun launch` or `ddlrun doctor` in the job reads.
+struct PassedOption {
+  std::string key;  // "on_stall"
+  Command words;    // {"--on-stall", "end"}
+};
+
 struct JobSpec {
   std::string name = "ddlrun";
   SchedulerKind scheduler = SchedulerKind::local;
@@ -100,7 +106,8 @@ struct JobSpec {
   DoctorLevel doctor = DoctorLevel::stop;
   std::string affinity = "auto";   // auto, off, libgomp, libomp
   std::string framework = "auto";  // whose variables the ranks get; auto: found from the program
-  std::string ddlrun = "ddlrun";   // the binary inside the job
+  std::vector<PassedOption> launch_options, doctor_options;
+  std::string ddlrun = "ddlrun";  // the binary inside the job
 
   // Its life.
   EarlySignal signal;

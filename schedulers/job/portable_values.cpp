@@ -13,17 +13,6 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-// The key as it stands at its place.
-std::string typed(const SettingReader& reader, std::string_view key) {
-  const std::string origin = reader.origin_of(key);
-  return origin.starts_with("--") ? origin : std::string(key);
-}
-
-void leave_out(SettingReader& reader, std::string_view key, std::string what, std::string_view instead) {
-  reader.add_error_at(std::move(what), reader.origin_of(key),
-                      fmt::format("leave out {}, or {}", typed(reader, key), instead));
-}
-
 // "cpu_type=knl", several joined by ':'; none of those that the shape sets.
 bool are_chunk_resources(std::string_view text) {
   constexpr std::array taken{"ncpus", "mpiprocs", "ompthreads", "ngpus", "gpu_type", "mem", "host"};
@@ -70,9 +59,10 @@ void check_array(SettingReader& reader, const JobSpec& job, std::string_view own
   const ArrayRange& array = *job.array;
   const bool torque = job.scheduler == SchedulerKind::torque;
   if (job.requeue.wanted) {
-    leave_out(reader, "requeue",
-              fmt::format("{} cannot start one task of an array ({}) again", own, reader.origin_of("array")),
-              "make each task a job");
+    reader.leave_out(
+        "requeue",
+        fmt::format("{} cannot start one task of an array ({}) again", own, reader.origin_of("array")),
+        "make each task a job");
   }
   if (!torque && array.first == array.last) {
     reader.add_error("array", "pbs does not accept an array of one task",
@@ -87,12 +77,12 @@ void check_array(SettingReader& reader, const JobSpec& job, std::string_view own
 
 void check_torque(SettingReader& reader, const JobSpec& job) {
   if (!job.reservation.empty()) {
-    leave_out(reader, "reservation", "Torque has no directive for a reservation",
-              "directives: [\"-W x=FLAGS:ADVRES:NAME\"] (Moab, Maui)");
+    reader.leave_out("reservation", "Torque has no directive for a reservation",
+                     "directives: [\"-W x=FLAGS:ADVRES:NAME\"] (Moab, Maui)");
   }
-  if (!job.project.empty()) leave_out(reader, "project", "Torque has no project", "account: " + job.project);
+  if (!job.project.empty()) reader.leave_out("project", "Torque has no project", "account: " + job.project);
   if (!job.gpu_type.empty())
-    leave_out(reader, "gpu_type", "Torque requests GPUs by number only", "constraint: a node's property");
+    reader.leave_out("gpu_type", "Torque requests GPUs by number only", "constraint: a node's property");
 }
 
 void check_pbs(SettingReader& reader, ParsedJob& parsed, std::string_view own) {
@@ -103,8 +93,8 @@ void check_pbs(SettingReader& reader, ParsedJob& parsed, std::string_view own) {
                         reader.origin_of("scheduler"), "cores_per_node: 68   # or --cores-per-node 68");
   }
   if (!job.qos.empty())
-    leave_out(reader, "qos", fmt::format("qos is Slurm's, {} has none", own),
-              "use a queue that gives the same");
+    reader.leave_out("qos", fmt::format("qos is Slurm's, {} has none", own),
+                     "use a queue that gives the same");
   check_constraint(reader, job);
   check_output(reader, job);
   check_array(reader, job, own);
@@ -115,9 +105,10 @@ void check_pbs(SettingReader& reader, ParsedJob& parsed, std::string_view own) {
         fmt::format("queue: the reservation {} instead of {}", job.reservation, job.queue));
     job.queue.clear();
   } else {
-    leave_out(reader, "queue",
-              fmt::format("a reservation of PBS ({}) is a queue of its own", reader.origin_of("reservation")),
-              "reservation");
+    reader.leave_out(
+        "queue",
+        fmt::format("a reservation of PBS ({}) is a queue of its own", reader.origin_of("reservation")),
+        "reservation");
   }
 }
 
@@ -126,8 +117,7 @@ void check_local(SettingReader& reader, ParsedJob& parsed) {
   for (const std::string_view key : {"array", "dependencies", "reservation", "requeue", "directives"}) {
     const bool asked = key == "requeue" ? job.requeue.wanted : reader.find(key) != nullptr;
     if (asked)
-      leave_out(reader, key, fmt::format("{}: no scheduler is there to do it (local)", key),
-                "--slurm, --pbs");
+      reader.leave_out(key, fmt::format("{}: no scheduler is there to do it (local)", key), "--slurm, --pbs");
   }
   for (const std::string_view key : {"queue", "account", "qos", "project"}) {
     if (reader.find(key) != nullptr)

@@ -75,6 +75,12 @@ void SettingReader::add_error_at(std::string what, std::string where, std::strin
   errors_.push_back({std::move(what), std::move(where), std::move(hint)});
 }
 
+void SettingReader::leave_out(std::string_view key, std::string what, std::string_view instead) {
+  const std::string origin = origin_of(key);
+  add_error_at(std::move(what), origin,
+               fmt::format("leave out {}, or {}", origin.starts_with("--") ? origin : key, instead));
+}
+
 std::optional<std::string> SettingReader::text(std::string_view key, std::string_view example) {
   const Setting* setting = find(key);
   if (setting == nullptr) return std::nullopt;

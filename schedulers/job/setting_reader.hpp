@@ -54,6 +54,8 @@ class SettingReader {
   std::string origin_of(std::string_view key) const;  // "" where it is not set
   void add_error(std::string_view key, std::string what, std::string_view example);
   void add_error_at(std::string what, std::string where, std::string hint);
+  // The remedy is "leave out KEY, or INSTEAD".
+  void leave_out(std::string_view key, std::string what, std::string_view instead);
 
   // Nothing where the key is not set or was refused.
   std::optional<std::string> text(std::string_view key, std::string_view example);

@@ -27,6 +27,8 @@ Words launch_words(const JobSpec& job) {
   if (job.threads > 0) words.insert(words.end(), {"--threads", std::to_string(job.threads)});
   if (job.affinity != "auto") words.insert(words.end(), {"--affinity", job.affinity});
   if (job.framework != "auto") words.insert(words.end(), {"--framework", job.framework});
+  for (const PassedOption& option : job.launch_options)
+    words.insert(words.end(), option.words.begin(), option.words.end());
   for (const std::string& entry : named_variables(job))
     words.insert(words.end(), {"-x", variable_name(entry)});
   if (!job.program.empty()) words.emplace_back("--");

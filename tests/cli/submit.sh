@@ -58,6 +58,22 @@ grep -q -- '--doctor warn goes on' out || fail "no way round doctor"
 expect 0 '' "$DDLRUN" submit --slurm 1x1x1 --environment A=1,B=2 --environment C --walltime 1h --dry-run -- ./train
 grep -qxF 'ddl_passed=(A B C)' out || fail "not three variables: $(grep ddl_passed out)"
 
+# Options for launch and doctor in the job, checked as those check them.
+expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --walltime 1h --dry-run --verify strict --rank-output files --stall-timeout 300 \
+  --on-stall end --max-restarts 2 --doctor-skip LIM-01,NET --doctor-warn CPU -- ./train
+grep -qF ' launch 4x2x1 --strict --rank-output files --stall-timeout 300 --on-stall end --max-restarts 2 --run-dir' out ||
+  fail "options for launch: $(grep ' launch ' out)"
+grep -qF "doctor --quick --dims 4x2x1 --skip 'LIM-01,NET' --warn CPU --warn GPU -- " out || fail "options for doctor: $(grep doctor out)"
+printf 'dims: 1x2\nprogram: [true]\nrank_output: file\nstall_timeout: 5m\non_stall: stop\nmax_restarts: -1\ndoctor_skip: LIM-1\n' > passed.yaml
+expect_refusal 3 "rank_output: 'file' is not one of files, prefix, screen" "$DDLRUN" submit --local --job passed.yaml
+for line in 'at:  passed.yaml:3:14' 'try: rank_output: files' "stall_timeout must be a number from 0 to 86400, not '5m'" \
+  'try: stall_timeout: 60   # seconds' "on_stall must be warn or end, not 'stop'" 'try: on_stall: end' \
+  "max_restarts must be a number from 0 to 1000, not '-1'" "doctor_skip: there is no check 'LIM-1'" 'try: LIM-0'; do
+  grep -qF -- "$line" err || fail "no '$line': $(cat err)"
+done
+expect_refusal 2 "on_stall must be warn or end, not 'stop'" "$DDLRUN" submit --local 1x1 --on-stall stop -- true
+grep -q 'try: --on-stall end$' err || fail "not as typed: $(cat err)"
+
 # A flag over a variable over ddlrun.yaml over the configuration; each alone, then all.
 time_of() { "$DDLRUN" submit --slurm --dry-run "$@" 2> err | sed -n 's/^#SBATCH --time=//p'; }
 layer() { [ "$2" = "$3" ] || fail "$1: time $3, not $2: $(head -3 err)"; }

@@ -82,6 +82,8 @@ void add_surroundings(Lines& lines, const JobSpec& job) {
   constexpr const char* levels[] = {"off", "warn", "stop"};
   if (job.doctor != DoctorLevel::stop) lines.say("doctor", levels[static_cast<int>(job.doctor)]);
   lines.add("affinity", job.affinity, std::string("auto"));
+  for (const PassedOption& option : job.launch_options) lines.say("launch", join(option.words, " "));
+  for (const PassedOption& option : job.doctor_options) lines.say("doctor", join(option.words, " "));
   lines.add("ddlrun", job.ddlrun, std::string("ddlrun"));
 }
 

@@ -118,7 +118,8 @@ TEST_CASE("an invalid value is refused with the flag and a valid value") {
                "core "
                "of a rank"},
            Row{[](auto& f) { f.stall_timeout = "1m"; },
-               "--stall-timeout must be a number from 0 to 86400, not '1m' | --stall-timeout 60 (seconds); 0 "
+               "--stall-timeout must be a number from 0 to 86400, not '1m' | --stall-timeout 60   # seconds; "
+               "0 "
                "turns the "
                "report off"},
            Row{[](auto& f) { f.on_stall = "stop"; },
