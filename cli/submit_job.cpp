@@ -2,11 +2,13 @@
 #include "cli/submit_job.hpp"
 
 #include "base/text/error.hpp"
+#include "base/text/interpreter.hpp"
 #include "base/text/text.hpp"
 #include "cli/passed_options.hpp"
 #include "launch/plan/find_program.hpp"
 #include "launch/plan/job_threads.hpp"
 #include "launch/plan/nested_program.hpp"
+#include "launch/plan/resolve_framework.hpp"
 #include "schedulers/client/job_dependencies.hpp"
 #include "schedulers/client/job_directory.hpp"
 #include "schedulers/client/job_follow.hpp"
@@ -42,12 +44,35 @@ EnvVars environment_of_job(const System& system, const JobSpec& job) {
   return {};
 }
 
+// The program as `launch` finds it from this directory.
+Command program_from_here(const JobSpec& job) {
+  if (job.container) return {job.container->runtime};
+  Command program = job.program;
+  const auto script = find_script(program);
+  if (script && !program[*script].starts_with('/') &&
+      (*script > 0 || program[0].find('/') != std::string::npos))
+    program[*script] = job.workdir + "/" + program[*script];
+  return program;
+}
+
+// Without `launch` the script sets the variables for threads, by the rule of `launch`.
+void choose_affinity(System& system, JobRequest& wanted) {
+  JobSpec& job = wanted.parsed.job;
+  if (job.runner == Runner::ddlrun || job.affinity != "auto" || job.threads == 0) return;
+  launch::LaunchFlags flags;
+  flags.program = program_from_here(job);
+  flags.framework.framework = job.framework;
+  if (!launch::leaves_threads_free(system, flags)) return;
+  job.affinity = "off";
+  wanted.parsed.remarks.emplace_back("affinity: off, as `launch` chooses for this program's framework");
+}
+
 // What `launch` sets in the job for the threads of each rank. With another runner the script itself has these
 // variables; with a template of the user's it is not known what the script starts.
 void print_thread_variables(System& system, const JobSpec& job) {
   if (job.runner != Runner::ddlrun || !job.script_template.empty()) return;
   launch::LaunchFlags flags;
-  flags.program = job.container ? Command{job.container->runtime} : job.program;
+  flags.program = program_from_here(job);
   if (job.threads > 0) flags.threads = std::to_string(job.threads);
   if (job.affinity != "auto") flags.affinity = job.affinity;
   flags.framework.framework = job.framework;
@@ -132,6 +157,7 @@ int submit_job(System& system, const JobOptions& options, bool detach) {
   JobRequest wanted = load_job_request(system, options, check_passed_options);
   if (!wanted.parsed.errors.empty()) return print_errors(system, wanted);
   resolve_own_program(system, wanted);
+  choose_affinity(system, wanted);
   const bool dry_run = options.dry_run;
   if (const int status = check_before_submission(system, wanted, dry_run); status != 0) return status;
   const auto scheduler = schedulers::make_scheduler(wanted.parsed.job.scheduler);

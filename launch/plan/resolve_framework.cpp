@@ -148,7 +148,16 @@ void resolve_horovod(System& system, const FrameworkFlags& flags, FrameworkSpec&
                                 spec.horovod);
 }
 
+bool leaves_free(Framework framework, const std::string& affinity) {
+  return framework == Framework::intel_caffe || (framework == Framework::pytorch && affinity.empty());
+}
+
 }  // namespace
+
+bool leaves_threads_free(System& system, const LaunchFlags& flags) {
+  const auto named = frameworks::parse_framework(flags.framework.framework);
+  return leaves_free(named ? *named : detect(system, flags.program).framework, flags.affinity);
+}
 
 ResolvedFramework resolve_framework(System& system, const LaunchFlags& flags, const JobShape& shape) {
   const FrameworkFlags& own = flags.framework;
@@ -170,8 +179,7 @@ ResolvedFramework resolve_framework(System& system, const LaunchFlags& flags, co
   resolve_horovod(system, own, spec);
   if (!named && spec.framework == detected.framework && !detected.why.empty())
     spec.remarks.push_back(frameworks::render_detection(detected));
-  result.pins_threads = spec.framework == Framework::intel_caffe;  // by KMP_AFFINITY
-  result.forks_loaders = spec.framework == Framework::pytorch;
+  result.leaves_threads_free = leaves_free(spec.framework, flags.affinity);
   result.is_packed = frameworks::usual_order(spec.framework) == topology::RankOrder::packed;
   if (result.is_packed && flags.plan.order.empty() && shape.rankfile.empty()) {
     spec.remarks.push_back(

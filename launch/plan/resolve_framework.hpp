@@ -9,13 +9,16 @@ namespace ddlrun::launch {
 
 struct ResolvedFramework {
   FrameworkSpec spec;
-  bool is_packed = false;      // the framework numbers ranks host by host
-  bool pins_threads = false;   // the framework sets the thread affinity itself
-  bool forks_loaders = false;  // its data loaders inherit the cores of the main thread, so that is not pinned
+  bool is_packed = false;            // the framework numbers ranks host by host
+  bool leaves_threads_free = false;  // --affinity auto is off
 };
 
 // Error{usage} for flags of another framework and for flags that contradict `shape`. Reads the program's
 // script and --horovod-config.
 ResolvedFramework resolve_framework(System& system, const LaunchFlags& flags, const JobShape& shape);
+
+// Whether --affinity auto is off for this program, whatever else is wrong with the flags: Intel Caffe pins
+// its threads itself, and data loaders of PyTorch inherit the cores of the main thread.
+bool leaves_threads_free(System& system, const LaunchFlags& flags);
 
 }  // namespace ddlrun::launch

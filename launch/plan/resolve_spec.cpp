@@ -184,8 +184,8 @@ LaunchSpec resolve_launch_spec(System& system, const LaunchFlags& flags) {
   if (framework.is_packed && !spec.placement.order_is_typed && spec.shape.rankfile.empty())
     spec.placement.plan.order = topology::RankOrder::packed;
   spec.threads = resolve_threads(flags);
-  const bool is_free = framework.pins_threads || (framework.forks_loaders && flags.affinity.empty());
-  if (is_free && spec.threads.affinity == AffinityMode::automatic) spec.threads.affinity = AffinityMode::off;
+  if (framework.leaves_threads_free && spec.threads.affinity == AffinityMode::automatic)
+    spec.threads.affinity = AffinityMode::off;
   spec.exports = flags.exports;
   spec.default_exports = flags.default_exports;
   spec.launcher = resolve_launcher(flags);

@@ -200,8 +200,9 @@ Lines ddlrun_lines(const JobSpec& job, const std::string& program) {
 }
 
 Lines thread_lines(const JobSpec& job) {
-  if (job.affinity == "off" || job.threads == 0) return {};
+  if (job.threads == 0) return {};
   affinity::ThreadRequest request;
+  if (job.affinity == "off") request.runtime = affinity::OpenMpRuntime::none;
   if (job.affinity == "libgomp") request.runtime = affinity::OpenMpRuntime::libgomp;
   if (job.affinity == "libomp") request.runtime = affinity::OpenMpRuntime::libomp;
   request.threads = job.threads;

@@ -34,6 +34,19 @@ threads_of 'OMP_NUM_THREADS=17' --cores-per-node 68 --affinity off
 OMP_NUM_THREADS=3 threads_of 'OMP_NUM_THREADS=17' --cores-per-node 68
 expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --runner srun --cores-per-node 68 --walltime 1h --dry-run -- ./train
 grep -qx 'export OMP_NUM_THREADS=17' out && ! grep -q 'launch sets' err || fail "runner srun: $(cat err)"
+# The rule of launch: no places for PyTorch, whose data loaders would inherit them.
+printf 'import torch.distributed\n' > torch.py
+for typed in '' '--affinity libgomp'; do
+  # shellcheck disable=SC2086 # these are words
+  expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --runner srun --cores-per-node 68 --walltime 1h --dry-run $typed -- python3 torch.py
+  grep -qx 'export OMP_NUM_THREADS=17' out || fail "no OMP_NUM_THREADS with '$typed'"
+  case $typed in
+    '') if grep -E '^export (OMP_P|MKL|KMP)' out || ! grep -q 'affinity: off, as `launch` chooses' err; then fail "PyTorch: $(cat err)"; fi ;;
+    *) grep -qx 'export OMP_PLACES=cores' out || fail "no places although they are named" ;;
+  esac
+done
+expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --runner none --cores-per-node 68 --walltime 1h --dry-run --workdir / -- python3 "${work#/}/torch.py"
+grep -q 'affinity: off' err || fail "a script below --workdir is not read: $(cat err)"
 # The cores of the nodes, which pbsnodes lists; a person is asked only where they differ.
 mkdir listing
 printf '#!/bin/sh\n[ "$*" = "-a -F json" ] && exec cat "%s/nodes.json"\n' "$work" > listing/pbsnodes
