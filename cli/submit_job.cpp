@@ -14,6 +14,7 @@
 #include "schedulers/client/job_follow.hpp"
 #include "schedulers/client/job_paths.hpp"
 #include "schedulers/client/job_submission.hpp"
+#include "schedulers/job/script_forms.hpp"
 
 #include <fmt/format.h>
 
@@ -29,6 +30,19 @@ namespace {
 void print_remarks(System& system, const JobRequest& wanted) {
   if (!wanted.site.title.empty()) system.err("ddlrun: site: " + printable(wanted.site.title) + "\n");
   for (const std::string& remark : wanted.parsed.remarks) system.err("ddlrun: " + remark + "\n");
+}
+
+// As with sbatch, a submission takes the values of variables from its own shell.
+void print_values_of_now(System& system, const JobSpec& job) {
+  std::vector<std::string> names;
+  for (const std::string& entry : job.environment) {
+    if (entry.find('=') != std::string::npos) continue;
+    const bool is_set = is_wildcard(entry) || system.environment.variables.contains(entry);
+    names.push_back(entry + (is_set ? "" : " (not set)"));
+  }
+  if (!names.empty())
+    system.err(fmt::format("ddlrun: environment: values of this shell, perhaps not those of then: {}\n",
+                           printable(join(names, ", "), 300)));
 }
 
 void print_left_out(System& system, const schedulers::Scheduler& scheduler) {
@@ -162,6 +176,7 @@ int submit_job(System& system, const JobOptions& options, bool detach) {
   if (const int status = check_before_submission(system, wanted, dry_run); status != 0) return status;
   const auto scheduler = schedulers::make_scheduler(wanted.parsed.job.scheduler);
   print_remarks(system, wanted);
+  if (options.again) print_values_of_now(system, wanted.parsed.job);
   print_left_out(system, *scheduler);
   if (dry_run) return show_submission(system, wanted, *scheduler);
   check_dependencies(system, wanted);

@@ -43,6 +43,7 @@ int run_resubmit(System& system, ResubmitOptions options) {
                  job.dir.empty() ? "it was not submitted with ddlrun" : printable(job.dir, 300),
                  "ddlrun submit with its options"});
   options.job.file = file;
+  options.job.again = true;
   if (const std::string kept = kept_template(job.files()); system.files.exists(kept))
     options.job.flags["template"] = {kept};
   return submit_job(system, options.job, options.detach);
@@ -55,7 +56,10 @@ Subcommand resubmit_command() {
   command.name = "resubmit";
   command.summary = "submit an earlier job again, with changes";
   command.examples = resubmit_examples;
-  command.notes = "The job's settings are those that were written beside its script. An option replaces one.";
+  command.notes =
+      R"(The job's settings are those that were written beside its script, its working directory too. Only options
+replace them; variables such as DDLRUN_WALLTIME do not. Variables that `environment` names without a value
+have those of this shell.)";
   command.takes_program = true;
   command.setup = [](CLI::App& app, const std::vector<std::string>& rest) -> Run {
     auto options = std::make_shared<ResubmitOptions>();

@@ -152,8 +152,10 @@ std::string find_user_configuration(System& system) {
 }
 
 JobSettings settings_of_user(System& system, const JobOptions& options, std::vector<Message>& errors) {
-  JobSettings settings =
-      lay_over_shape(settings_of_flags(options), settings_of_environment(system.environment, errors));
+  JobSettings settings = settings_of_flags(options);
+  if (options.again)
+    return lay_over_shape(std::move(settings), settings_of_file(system, options.file, errors));
+  settings = lay_over_shape(std::move(settings), settings_of_environment(system.environment, errors));
   const std::string near = system.files.exists("ddlrun.yaml") ? "ddlrun.yaml" : "";
   const std::string file = options.file.empty() ? near : options.file;
   if (!file.empty()) settings = lay_over_shape(std::move(settings), settings_of_file(system, file, errors));

@@ -21,6 +21,7 @@ struct JobOptions {
   std::string dims, hosts;         // positional
   std::vector<std::string> extra;  // more words, which are nothing
   std::string file;                // --job; "": ./ddlrun.yaml if there is one
+  bool again = false;  // `file` has the settings of an earlier submission: only options change them
   bool slurm = false, pbs = false, torque = false, local = false;
   bool dry_run = false;  // a script for another machine: what is only wrong here is a remark
   std::map<std::string, std::vector<std::string>> flags;  // by key, as typed

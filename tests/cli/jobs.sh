@@ -146,6 +146,17 @@ same_lines=$(grep -v "$work" out | md5sum)
 expect 0 '' "$DDLRUN" submit --job "$(find ddlrun-jobs -path '*kept-*' -name ddlrun.yaml)" --dry-run
 [ "$(grep -v "$work" out | md5sum)" = "$same_lines" ] || fail "resubmit changes the job"
 expect 5 '' "${resubmit[@]}" "$kept"
+if grep -q 'values of this shell' err; then fail "no variable is named: $(cat err)"; fi
+# Its settings are those of then, whatever DDLRUN_* says now; the values of variables are those of now.
+expect 0 'ddl_sleep 300' env DDLRUN_WALLTIME=9m DDLRUN_NAME=other "${resubmit[@]}" "$kept" --dry-run
+if grep -q other out; then fail "DDLRUN_NAME changes a job that is submitted again"; fi
+run env TOKEN_OF=then "$DDLRUN" submit --local --runner none --doctor off --walltime 5m --environment TOKEN_OF,GONE,A=1 1x1 -- \
+  sh -c 'echo "$TOKEN_OF $A $PWD"'
+named=$(head -n 1 out)
+mkdir elsewhere
+expect 0 "now 1 $work" env -C elsewhere TOKEN_OF=now "${resubmit[@]}" "$named"
+grep -qx 'ddlrun: environment: values of this shell, perhaps not those of then: TOKEN_OF, GONE (not set)' err ||
+  fail "values change without a word: $(cat err)"
 expect 0 '' "${resubmit[@]}" last -- sh -c 'echo changed'
 grep -qx changed out || fail "another program is not taken: $(cat out)"
 expect_refusal 3 'no longer exist' "${resubmit[@]}" 4799
