@@ -12,6 +12,16 @@ scenario_ranks_and_cores() {
   same "hosts with two ranks each" "2 2" "$(grep '^rank' "$work/out" | awk '{ print $3 }' | sort | uniq -c | awk '{ print $1 }' | xargs)"
   same "slurmctld gave" 4 "$(field "$id" NumCPUs)"
 }
+# launch and doctor in the job get the options of the submission; the stall ends the job.
+scenario_options_inside() {
+  small=()
+  submit --walltime 5m --exclusive no --cores-per-node 2 --threads 1 --name options --doctor stop --doctor-skip NET,CPU \
+    --doctor-warn LIM,SW --verify yes --rank-output prefix --stall-timeout 3 --on-stall end 2x2x1 -- \
+    sh -c 'echo here; sleep 300'
+  ends 124
+  same "prefixed lines" "[0] here [1] here [2] here [3] here" "$(grep 'here$' "$work/out" | sort | xargs)"
+  prints "4 of 4 ranks are where they were planned"
+}
 scenario_srun_cores() {
   submit --runner srun --name spread --cores-per-node 8 --threads 4 2x2x1 -- \
     sh -c 'echo "rank $SLURM_PROCID $(hostname -s) $SLURM_CPUS_PER_TASK"'
