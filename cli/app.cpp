@@ -91,7 +91,10 @@ std::string hint_for_option(const CLI::App& app, const std::string& word) {
   if (word == "-n" || word == "-np" || word == "--np") {
     return fmt::format("DIMS' first factor is the number of ranks per host: {} 2 -- PROGRAM", app.get_name());
   }
-  const std::string name = to_upper(word.substr(std::min(word.find_first_not_of('-'), word.size())));
+  const std::string bare = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+  if (bare == "bind-to" || bare == "rank-by" || bare == "report-bindings")
+    return "leave it out: launch binds each rank to its cores, and --verify shows them";
+  const std::string name = to_upper(bare);
   const CLI::Option* place = name.empty() ? nullptr : app.get_option_no_throw(name);
   if (place != nullptr && place->get_positional())
     return fmt::format("{} is an argument without dashes: {} {}", name, app.get_name(), name);

@@ -240,6 +240,9 @@ Exports plan_exports(const ExportRequest& request, const EnvVars& environment) {
   }
   if (builder.is_set("PATH")) builder.add("PATH", "programs are found as here");
   if (builder.is_set("LD_LIBRARY_PATH")) builder.add("LD_LIBRARY_PATH", "libraries are found as here");
+  for (const char* name : {"DDL_OPTIONS", "DDL_CACHE", "DDL_KERNELS"}) {
+    if (builder.is_set(name)) builder.add(name, "for libddl, as you set it: equal on all hosts");
+  }
   add_device_order(builder);
   add_threads(builder, request);
   refuse_unset(builder, typed);

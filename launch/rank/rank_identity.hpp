@@ -15,7 +15,7 @@ struct RankIdentity {
   std::uint32_t rank = 0;
   std::optional<std::uint32_t> local_rank;  // not every launcher sets it
   RankLauncher launcher = RankLauncher::open_mpi;
-  std::optional<std::uint32_t> size;  // number of ranks; PMIx has no variable for it
+  std::optional<std::uint32_t> size = std::nullopt;  // number of ranks; PMIx has no variable for it
 
   bool operator==(const RankIdentity&) const = default;
 };

@@ -38,7 +38,7 @@ bool serves_a_wait(std::string_view name) {
 
 }  // namespace
 
-std::string find_spin_library(const CodeSamples& samples) {
+std::optional<std::string> find_spin_library(const CodeSamples& samples) {
   std::size_t all = 0, other = 0, most = 0;
   std::string library;
   for (const auto& [name, count] : samples) {
@@ -50,9 +50,9 @@ std::string find_spin_library(const CodeSamples& samples) {
       other += count;
     }
   }
-  const bool decides =
-      all >= least_samples && static_cast<double>(other) <= most_other_code * static_cast<double>(all);
-  return decides ? library : std::string();
+  if (static_cast<double>(other) > most_other_code * static_cast<double>(std::max(all, least_samples)))
+    return "";
+  return all < least_samples ? std::nullopt : std::optional(library);
 }
 
 }  // namespace ddlrun::launch

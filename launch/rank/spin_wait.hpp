@@ -5,12 +5,13 @@
 
 #include "base/process/code_samples.hpp"
 
+#include <optional>
 #include <string>
 
 namespace ddlrun::launch {
 
 // The library of MPI or of a transport in which a process spins ("libopen-pal.so.40"); "" if other code runs
-// too, or if the samples are too few to decide.
-std::string find_spin_library(const CodeSamples& samples);
+// too; nothing if the samples are too few to decide.
+std::optional<std::string> find_spin_library(const CodeSamples& samples);
 
 }  // namespace ddlrun::launch

@@ -34,10 +34,13 @@ bool StallDetector::uses_cpu(Time now, const TreeSnapshot& sample) const {
          sample.state == 'R';  // it would, if it were let
 }
 
-// The library, where a rank waits at full speed.
-std::string StallDetector::spins_in(Time now, const TreeSnapshot& sample) const {
-  if (!sample_code_ || now - last_bytes_ < report_after_ / 2) return {};
-  return find_spin_library(sample_code_(sample.pid));
+// The library, where a rank waits at full speed; "" where it works; nothing if that is not known yet.
+std::optional<std::string> StallDetector::spins_in(Time now, int pid) {
+  if (!sample_code_ || now - last_bytes_ < report_after_ / 2) return "";
+  for (const auto& [name, count] : sample_code_(pid)) code_[name] += count;
+  std::optional<std::string> library = find_spin_library(code_);
+  if (library) code_.clear();
+  return library;
 }
 
 StallEvent StallDetector::take(Time now, const TreeSnapshot& sample) {
@@ -46,17 +49,18 @@ StallEvent StallDetector::take(Time now, const TreeSnapshot& sample) {
   const bool was_held_up = now - last_look_ > 3 * every_ + milliseconds(1000);
   bool moves = !last_ || was_held_up || sample.io_bytes != last_->io_bytes;
   if (moves) last_bytes_ = now;
-  if (!moves && uses_cpu(now, sample)) {
-    const std::string library = spins_in(now, sample);
-    moves = library.empty();
-    if (!moves) {
-      stall.state = 'R';
-      stall.waits_in = library;
-    }
-  }
+  std::optional<std::string> library;
+  const bool busy = !moves && uses_cpu(now, sample);
+  if (busy) library = spins_in(now, sample.pid);
   last_look_ = now;
   last_ = sample;
-  return report(now, stall, moves);
+  if (!busy) code_.clear();
+  if (busy && !library) return {};
+  if (busy && !library->empty()) {
+    stall.state = 'R';
+    stall.waits_in = *library;
+  }
+  return report(now, stall, moves || (busy && library->empty()));
 }
 
 StallEvent StallDetector::report(Time now, const Stall& stall, bool moves) {

@@ -44,11 +44,12 @@ class StallDetector {
 
  private:
   bool uses_cpu(Time now, const TreeSnapshot& sample) const;
-  std::string spins_in(Time now, const TreeSnapshot& sample) const;
+  std::optional<std::string> spins_in(Time now, int pid);
   StallEvent report(Time now, const Stall& stall, bool moves);
 
   std::chrono::milliseconds every_, report_after_;
   SampleCode sample_code_;
+  CodeSamples code_;  // of a rank that gets little CPU time, until they are enough to decide
   Time last_progress_, last_bytes_, last_look_;
   std::optional<TreeSnapshot> last_;
   char reported_ = 0;

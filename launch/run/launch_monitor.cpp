@@ -42,6 +42,15 @@ bool has_lasted(std::optional<std::chrono::steady_clock::time_point>& since,
   return now - *since >= patience;
 }
 
+// Lines by which launchers report that a rank failed: no reason for it.
+bool is_report_of_end(std::string_view line) {
+  static constexpr std::string_view reports[] = {
+      "terminated normally, but",       "a non-zero exit code", "exited with non-zero status",
+      "The first process to do so was", "Process name: [[",     "Exit code:",
+      "Exited with exit code",          "EXIT CODE:",           "BAD TERMINATION"};
+  return std::ranges::any_of(reports, [&](std::string_view text) { return line.find(text) != line.npos; });
+}
+
 void push_line(std::deque<std::string>& lines, std::string_view line, std::size_t most) {
   if (lines.size() == most) lines.pop_front();
   lines.emplace_back(trim(line));
@@ -308,7 +317,11 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   const diagnose::RunStatus end{
       result.exit_status, is_open_mpi ? diagnose::LogSource::mpirun : diagnose::LogSource::unknown, true};
   diagnose::Diagnosis found = lines_.diagnosis(end);
-  if (!found.cause) return {};
+  if (!found.cause) {
+    for (const diagnose::LogLine& line : found.salient_lines)
+      if (line.text != report && !is_report_of_end(line.text)) error_lines_.push_back(line.text);
+    return {};
+  }
   cause_was_printed_ = found.cause->id == diagnose::own_error_id;
   // The supervisors report which rank ended first; the log only which end was printed first.
   if (first) found.first_failing.reset();

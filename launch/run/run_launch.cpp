@@ -127,17 +127,21 @@ void print_first_log(System& system, const LaunchRun& run) {
   system.err(render_last_lines(system, run.run_dir, watched->first_failure->rank));
 }
 
-// Where no cause is known: what the rank that failed first printed last, and what to try.
+// Where no cause is known: what the rank that failed first printed last, or the likely error lines of all
+// ranks, and what to try.
 void print_unexplained(System& system, const LaunchRun& run, const LaunchMonitor& monitor) {
   const auto& watched = run.record.watched;
   std::vector<std::string> lines;
   if (run.spec.output.shows() && watched && watched->first_failure)
     lines = monitor.last_lines_of(watched->first_failure->rank);
-  if (!lines.empty()) {
-    system.err(fmt::format("ddlrun: no known failure matches; the last {} line{} of rank {} on stderr:\n",
-                           lines.size(), lines.size() == 1 ? "" : "s", watched->first_failure->rank));
-    for (const std::string& line : lines) system.err("  | " + printable(line, 400) + "\n");
-  }
+  std::string which = "the most likely error line";
+  if (!lines.empty())
+    which = fmt::format("the last {} line{} of rank {} on stderr", lines.size(), lines.size() == 1 ? "" : "s",
+                        watched->first_failure->rank);
+  else if (lines = monitor.error_lines(); lines.size() > 1)
+    which += "s";
+  if (!lines.empty()) system.err(fmt::format("ddlrun: no known failure matches; {}:\n", which));
+  for (const std::string& line : lines) system.err("  | " + printable(line, 400) + "\n");
   system.err(
       fmt::format("ddlrun: {} the hosts: ddlrun doctor {}\n",
                   lines.empty() ? "the output does not show why; check" : "if they do not show why, check",

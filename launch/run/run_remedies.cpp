@@ -46,10 +46,9 @@ constexpr std::string_view scheduler_words[] = {
     "srun",    "sbatch", "salloc", "squeue", "sacct", "sacctmgr", "scontrol",   "sinfo",
     "scancel", "qsub",   "qstat",  "qdel",   "qmod",  "pbsnodes", "bsub",       "jsrun",
     "aprun",   "PBS",    "Slurm",  "munge",  "--mem", "--gres",   "--exclusive"};
-constexpr std::string_view scheduler_texts[] = {
-    "slurm",   "SLURM_",     "SBATCH",           "PBS_",
-    "pbs_mom", "--gpus-per", "--ntasks",         "--container-mounts",
-    "-l mem",  "-l select",  "ask the scheduler"};
+constexpr std::string_view scheduler_texts[] = {"slurm",   "SLURM_",     "SBATCH",      "PBS_",
+                                                "pbs_mom", "--gpus-per", "--ntasks",    "--container-mounts",
+                                                "-l mem",  "-l select",  "-l walltime", "ask the scheduler"};
 
 bool has_scheduler_word(std::string_view text) {
   for (const std::string_view word : scheduler_words) {

@@ -42,6 +42,10 @@ has "launch -v: the command" verbose.err "$rankfile_option"
 launch unexplained 1 -- sh -c 'exit 3'
 same "a cause that is not known: status" 3 "$status"
 has "a cause that is not known" unexplained.err "ddlrun: the output does not show why; check the hosts: ddlrun doctor "
+launch deck 1 -- sh -c 'echo "heat: cannot read the input deck material.dat" >&2; exit 7'
+has "no known cause: the likely error line" deck.err "ddlrun: no known failure matches; the most likely error line:"
+has "no known cause: the likely error line" deck.err "  | heat: cannot read the input deck material.dat"
+has_not "no known cause: the likely error line" deck.err "does not show why"
 launch saved 2 -- sh -c 'echo bye >&2; exit 75'
 same "status 75 of a program that saved: status" 75 "$status"
 has "status 75 of a program that saved" saved.err "ddlrun: the job saved and can go on (status 75); run directory "

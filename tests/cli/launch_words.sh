@@ -19,6 +19,12 @@ done
 launch behind 1 -- echo -np 4
 same "-np of the program" "-np 4" "$(cat behind.out)"
 
+# Words of mpirun's that launch makes needless.
+for word in -bind-to --bind-to --report-bindings; do
+  expect_refusal 2 "unknown option '$word' of ddlrun launch" "$DDLRUN" launch 2 $word core -- true
+  has "$word" "$work/err" "  try: leave it out: launch binds each rank to its cores, and --verify shows them"
+done
+
 # --- hosts in the place of DIMS
 launch first localhost --dry-run -- true
 launch second -H localhost --dry-run -- true

@@ -27,9 +27,11 @@ TEST_CASE("what is exported by default, and only where it is set") {
   const Exports bare = plan_exports({{}, 5, 5}, {});
   CHECK(bare.names == Names{"CUDA_DEVICE_ORDER", "OMP_NUM_THREADS"});
   CHECK(bare.set_by_us == EnvVars{{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}, {"OMP_NUM_THREADS", "5"}});
-  const Exports usual =
-      plan_exports({{}, 5, 5}, {{"PATH", "/bin"}, {"LD_LIBRARY_PATH", "/lib"}, {"SECRET", "x"}});
-  CHECK(usual.names == Names{"PATH", "LD_LIBRARY_PATH", "CUDA_DEVICE_ORDER", "OMP_NUM_THREADS"});
+  const Exports usual = plan_exports(
+      {{}, 5, 5},
+      {{"PATH", "/bin"}, {"LD_LIBRARY_PATH", "/lib"}, {"DDL_OPTIONS", "-mode r"}, {"SECRET", "x"}});
+  CHECK(usual.names ==
+        Names{"PATH", "LD_LIBRARY_PATH", "DDL_OPTIONS", "CUDA_DEVICE_ORDER", "OMP_NUM_THREADS"});
 }
 
 TEST_CASE("what the user has set stays, and surprises are said") {

@@ -118,9 +118,20 @@ TEST_CASE(
   CHECK(judge(60, {{20, true, 'S', false, 0, 0, true}, computes}).empty());
 }
 
+TEST_CASE("few samples of a rank that gets little CPU time are added up") {
+  StallDetector detector(60, Time{}, [](int) { return CodeSamples{{"libmpi.so.40", 4}}; });
+  TreeSnapshot sample;
+  int stalls = 0;
+  for (int at = 0; at <= 100; at += 5) {
+    sample.cpu_ns += 50'000'000;
+    stalls += detector.take(Time{} + seconds(at), sample).kind == StallEvent::stalled;
+  }
+  CHECK(stalls == 1);
+}
+
 TEST_CASE("the code of a rank is sampled only where it has moved no byte for long") {
   int samples = 0;
-  StallDetector detector(60, Time{}, [&](int) { return ++samples, CodeSamples{}; });
+  StallDetector detector(60, Time{}, [&](int) { return ++samples, CodeSamples{{"train", 100}}; });
   TreeSnapshot sample;
   for (int at = 0; at <= 100; at += 5) {
     sample.cpu_ns += 5'000'000'000;
