@@ -243,6 +243,8 @@ Exports plan_exports(const ExportRequest& request, const EnvVars& environment) {
   for (const char* name : {"DDL_OPTIONS", "DDL_CACHE", "DDL_KERNELS"}) {
     if (builder.is_set(name)) builder.add(name, "for libddl, as you set it: equal on all hosts");
   }
+  if (request.others && !request.passes_all && builder.is_set("SLURM_JOB_ID"))
+    builder.add("SLURM_JOB_ID", "each rank has the Slurm variables of its own");
   add_device_order(builder);
   add_threads(builder, request);
   refuse_unset(builder, typed);

@@ -132,14 +132,17 @@ void print_first_log(System& system, const LaunchRun& run) {
 void print_unexplained(System& system, const LaunchRun& run, const LaunchMonitor& monitor) {
   const auto& watched = run.record.watched;
   std::vector<std::string> lines;
-  if (run.spec.output.shows() && watched && watched->first_failure)
+  const bool is_first_log_printed = !run.spec.output.shows() && watched && watched->first_failure;
+  if (!is_first_log_printed && watched && watched->first_failure)
     lines = monitor.last_lines_of(watched->first_failure->rank);
-  std::string which = "the most likely error line";
-  if (!lines.empty())
+  std::string which;
+  if (!lines.empty()) {
     which = fmt::format("the last {} line{} of rank {} on stderr", lines.size(), lines.size() == 1 ? "" : "s",
                         watched->first_failure->rank);
-  else if (lines = monitor.error_lines(); lines.size() > 1)
-    which += "s";
+  } else if (!is_first_log_printed) {
+    lines = monitor.error_lines();
+    which = fmt::format("the most likely error line{}", lines.size() == 1 ? "" : "s");
+  }
   if (!lines.empty()) system.err(fmt::format("ddlrun: no known failure matches; {}:\n", which));
   for (const std::string& line : lines) system.err("  | " + printable(line, 400) + "\n");
   system.err(

@@ -34,6 +34,14 @@ TEST_CASE("what is exported by default, and only where it is set") {
         Names{"PATH", "LD_LIBRARY_PATH", "DDL_OPTIONS", "CUDA_DEVICE_ORDER", "OMP_NUM_THREADS"});
 }
 
+TEST_CASE("ranks on other hosts belong to the same Slurm job") {
+  launch::ExportRequest request{{}, 1, 1};
+  const EnvVars job{{"SLURM_JOB_ID", "7"}, {"SLURM_PROCID", "0"}};
+  CHECK(plan_exports(request, job).names == Names{"CUDA_DEVICE_ORDER", "OMP_NUM_THREADS"});
+  request.others = true;
+  CHECK(plan_exports(request, job).names == Names{"SLURM_JOB_ID", "CUDA_DEVICE_ORDER", "OMP_NUM_THREADS"});
+}
+
 TEST_CASE("what the user has set stays, and surprises are said") {
   const Exports exports =
       plan_exports({{}, 2, 3}, {{"OMP_NUM_THREADS", "8"}, {"CUDA_DEVICE_ORDER", "FASTEST_FIRST"}});
