@@ -23,3 +23,15 @@ file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/ddl.pc" "${pkg_config}")
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/ddlConfigVersion.cmake"
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ddl COMPONENT libddl)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/ddl.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT libddl)
+
+# The same files once more, as distributions divide them: what programs need to run, and to be built.
+set(package EXCLUDE_FROM_ALL COMPONENT)
+install(TARGETS ddl_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_SKIP ${package} libddl_package)
+install(TARGETS ddl_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_ONLY ${package} libddl_dev_package)
+install(DIRECTORY include/ddl DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${package} libddl_dev_package)
+install(EXPORT ddl FILE ddlConfig.cmake NAMESPACE ddl:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ddl ${package}
+        libddl_dev_package)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/ddlConfigVersion.cmake" DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ddl
+        ${package} libddl_dev_package)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/ddl.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${package}
+        libddl_dev_package)

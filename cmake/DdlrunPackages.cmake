@@ -1,0 +1,59 @@
+# Debian and RPM packages: `cpack -G DEB` or `cpack -G RPM` in a build directory, or packaging/packages.sh. The packages are
+# ddlrun, ddlrun-bench (ddl-bench, which alone needs an MPI to be installed), libddl0.1 (the library and its plug-ins for MPI)
+# and libddl-dev. The plug-ins for CUDA are in none: CUDA and cuDNN
+# come from outside of the distribution, and a package cannot depend on them.
+set(CPACK_PACKAGE_NAME ddlrun)
+set(CPACK_PACKAGE_VENDOR "the ddlrun authors")
+set(CPACK_PACKAGE_CONTACT "the ddlrun authors <ddlrun@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "start distributed training on clusters and find out why it fails")
+set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL ddlrun ddlrun_bench libddl_package libddl_dev_package)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+    OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/packaging/finish_packages.cmake")
+set(libddl_name libddl${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+
+set(CPACK_COMPONENT_DDLRUN_DESCRIPTION
+    "ddlrun starts distributed training on PBS and Slurm clusters and on servers\nreachable by ssh, binds each rank to its planned cores and GPU, checks hosts\nand reports the cause when a job fails. With ddl-train, a trainer for images.")
+set(CPACK_COMPONENT_DDLRUN_BENCH_DESCRIPTION
+    "ddl-bench measures all-reduce: libddl beside MPI_Allreduce, Gloo and NCCL.\n`ddlrun bench allreduce` starts it.")
+set(CPACK_COMPONENT_LIBDDL_PACKAGE_DESCRIPTION
+    "libddl sums, gathers and broadcasts arrays over all ranks of a job,\nin shared memory within a host and over TCP or MPI between hosts.\nThis package has the library.")
+set(CPACK_COMPONENT_LIBDDL_DEV_PACKAGE_DESCRIPTION
+    "libddl sums, gathers and broadcasts arrays over all ranks of a job,\nin shared memory within a host and over TCP or MPI between hosts.\nThis package has the headers for C++ and C, and files for CMake and pkg-config.")
+
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_DEBIAN_DDLRUN_PACKAGE_NAME ddlrun)
+set(CPACK_DEBIAN_DDLRUN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_DDLRUN_PACKAGE_DEPENDS "${libddl_name} (>= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_DDLRUN_PACKAGE_RECOMMENDS "openssh-client, hwloc-nox | hwloc")
+set(CPACK_DEBIAN_DDLRUN_PACKAGE_SUGGESTS "ddlrun-bench, openmpi-bin | mpich, slurm-client, bash-completion")
+set(CPACK_DEBIAN_DDLRUN_BENCH_PACKAGE_NAME ddlrun-bench)
+set(CPACK_DEBIAN_DDLRUN_BENCH_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_DDLRUN_BENCH_PACKAGE_DEPENDS "ddlrun (>= ${PROJECT_VERSION}), openmpi-bin")
+set(CPACK_DEBIAN_LIBDDL_PACKAGE_PACKAGE_NAME ${libddl_name})
+set(CPACK_DEBIAN_LIBDDL_PACKAGE_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_LIBDDL_PACKAGE_PACKAGE_SUGGESTS "openmpi-bin | mpich")
+# dpkg-shlibdeps of programs that link libddl reads this; the dependency is on the exact interface, "libddl 0.1".
+set(CPACK_DEBIAN_LIBDDL_PACKAGE_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_LIBDDL_DEV_PACKAGE_PACKAGE_NAME libddl-dev)
+set(CPACK_DEBIAN_LIBDDL_DEV_PACKAGE_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_LIBDDL_DEV_PACKAGE_PACKAGE_DEPENDS "${libddl_name} (>= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_LIBDDL_DEV_PACKAGE_PACKAGE_SUGGESTS "cmake, pkg-config")
+
+set(CPACK_RPM_COMPONENT_INSTALL ON)
+set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
+set(CPACK_RPM_PACKAGE_LICENSE MIT)
+set(CPACK_RPM_DDLRUN_PACKAGE_NAME ddlrun)
+set(CPACK_RPM_DDLRUN_PACKAGE_REQUIRES "${libddl_name} >= ${PROJECT_VERSION}")
+set(CPACK_RPM_DDLRUN_BENCH_PACKAGE_NAME ddlrun-bench)
+set(CPACK_RPM_DDLRUN_BENCH_PACKAGE_REQUIRES "ddlrun >= ${PROJECT_VERSION}")
+set(CPACK_RPM_LIBDDL_PACKAGE_PACKAGE_NAME ${libddl_name})
+set(CPACK_RPM_LIBDDL_DEV_PACKAGE_PACKAGE_NAME libddl-devel)
+set(CPACK_RPM_LIBDDL_DEV_PACKAGE_PACKAGE_REQUIRES "${libddl_name} >= ${PROJECT_VERSION}")
+include(CPack)
