@@ -45,11 +45,11 @@ bool are_alike(const std::vector<std::string_view>& lines) {
 }
 
 bool reports_end(std::string_view line) {
-  constexpr std::array words = {"done",     "Done",    "finished",       "Finished",      "omplete",
-                                "accuracy", "success", "Success",        "otal time",     "all time",
-                                "lapsed",   "PASSED",  "'ok'",           "End Time",      "end time",
-                                "Finalis",  "Finaliz", "Execution rate", "Results saved", "successfully",
-                                "real ",    "user ",   "Goodbye"};
+  constexpr std::array words = {"done",     "Done",    "finished",       "Finished",        "omplete",
+                                "accuracy", "success", "Success",        "otal time",       "all time",
+                                "lapsed",   "PASSED",  "'ok'",           "End Time",        "end time",
+                                "Finalis",  "Finaliz", "Execution rate", "Results saved",   "successfully",
+                                "real ",    "user ",   "Goodbye",        "Destroy COMPLETE"};
   return has_any(line, words);
 }
 
@@ -57,7 +57,8 @@ bool reports_end(std::string_view line) {
 std::vector<std::string_view> ordinary_lines(const LogFacts& log, std::uint64_t last_bad) {
   std::vector<std::string_view> lines;
   for (const LogLine& line : log.last_lines) {
-    if (line.line > last_bad && !has_any(line.text, {"0x", "NCCL INFO"})) lines.push_back(line.text);
+    const bool is_noise = has_any(line.text, {"0x", "NCCL INFO"}) && !has(line.text, "Destroy COMPLETE");
+    if (line.line > last_bad && !is_noise) lines.push_back(line.text);
   }
   return lines;
 }

@@ -119,7 +119,11 @@ void MatchStore::add(Match&& match, std::uint64_t episode) {
   const auto& evidence = match.evidence;
   const std::uint64_t length = evidence.empty() ? 0 : evidence.back().line - evidence.front().line;
   const bool is_benign = !match.is_ending && set_.signatures[match.owner].kind == SignatureClass::benign;
-  if (!is_benign) last_line_ = std::max(last_line_, match.sequence + length);
+  // Open MPI counts at the end what it left out before. A message that also stands in the log may still
+  // matter.
+  const bool is_count = !match.is_ending && !evidence.empty() && !entries_.contains(match.owner) &&
+                        has(evidence.front().text, "sent help message");
+  if (!is_benign && !is_count) last_line_ = std::max(last_line_, match.sequence + length);
   if (match.is_ending) return add_ending(match);
   Entry& entry = entries_[match.owner];
   const bool first = entry.count == 0;

@@ -20,9 +20,10 @@ namespace {
 constexpr std::size_t max_kept = 48;
 constexpr int min_followed_score = 70;
 constexpr int max_following = 8;
-constexpr int max_following_stack = 20;  // an error stack of MPICH
-constexpr int last_errno = 134;          // of Linux
-constexpr int boilerplate_score = 6;     // listed only where no better line exists
+constexpr int max_following_stack = 20;    // an error stack of MPICH
+constexpr int last_errno = 134;            // of Linux
+constexpr std::size_t longest_label = 48;  // "192.168.0.1: [rank1]"
+constexpr int boilerplate_score = 6;       // listed only where no better line exists
 
 // "open /dev/x: Invalid argument": a call of the system failed.
 bool ends_with_errno_text(std::string_view text) {
@@ -123,6 +124,8 @@ bool is_consequence(std::string_view text) {
 }
 
 bool has_warning_letter(std::string_view text) {
+  if (const std::size_t rank = text.find("]:["); rank < longest_label)
+    text.remove_prefix(rank + 2);  // "[rank1]:[W403 "
   if (text.starts_with('[')) text.remove_prefix(1);
   const std::size_t end = text.find_first_not_of("0123456789", 1);  // "W0815 ", of torch "[W815 "
   const bool of_glog =
@@ -156,6 +159,8 @@ bool is_boilerplate(std::string_view text) {
                         "usually indicates",
                         "*usually*",
                         "Per user-direction",
+                        "sent help message",
+                        "_base_help_aggregate",
                         "NOTE: ",
                         "This usually is caused by",
                         "may result in corruption",
@@ -219,7 +224,8 @@ int line_salience(std::string_view text, int word_score) {
   if (is_bare_head(text)) score = is_fatal_head(text) ? 80 : std::min(score, 60);
   if (has_any(text, {"Other MPI error"}) && is_stack_head(text)) score = std::min(score, 72);
   if (score < min_failure_score && ends_with_errno_text(text)) score = min_failure_score + 1;
-  const bool of_nccl = has_any(text, {"NCCL WARN", "WARN Socket"});
+  // NCCL runs without the port on which it answers questions about its state.
+  const bool of_nccl = has_any(text, {"NCCL WARN", "WARN Socket"}) && !has(text, "ras/");
   if (!of_nccl && is_below_error(text)) score -= 35;
   if (has_any(text, {"Connection reset", "connection closed", "Broken pipe", "aborting job", "Terminating "}))
     score -= 15;

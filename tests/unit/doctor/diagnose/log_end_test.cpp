@@ -118,6 +118,18 @@ TEST_CASE("what a program prints while it works") {
   }
 }
 
+TEST_CASE("what libraries count or release at the end of a run is no failure") {
+  const std::string results = "residual 1.2e-2\nresidual 3.1e-4\nresidual 2.8e-7\n";
+  const std::string count =
+      "[n1:77] 1 more process has sent help message help-mpi-btl-openib.txt / no active ports found\n";
+  CHECK(exit_code(diagnose_text(results + count)) == 0);
+  CHECK(exit_code(diagnose_text(count)) == 1);
+  const std::string port = "n1:7:9 [0] ras/own.cc:15 NCCL WARN Call to bind failed: Address already in use\n";
+  const std::string setup = "the ring is there\nrank 0 works\nrank 1 works\n";
+  const std::string destroyed = "n1:7:9 [0] NCCL INFO comm 0x5f rank 0 nranks 2 - Destroy COMPLETE\n";
+  CHECK(exit_code(diagnose_text(port + setup + "Sum = 3.0\n" + destroyed)) == 0);
+}
+
 TEST_CASE("the first line of a message whose other lines are missing still counts") {
   // The whole message of Open MPI is a signature; this one is cut.
   const std::string cut = "An ORTE daemon has unexpectedly failed after launch and before\n";
@@ -158,4 +170,5 @@ TEST_CASE("what another process notices after a run, at the level of a warning, 
   const std::string store =
       "[W620 22:24:25.1 TCPStore.cpp:125] [c10d] recvValue failed on SocketImpl(fd=63)\n";
   CHECK(exit_code(diagnose_text("epoch 1\naccuracy 0.9\n" + store)) == 0);
+  CHECK(exit_code(diagnose_text("epoch 1\naccuracy 0.9\nn1: [rank1]:" + store)) == 0);
 }
