@@ -2,6 +2,7 @@
 #include "doctor/diagnose/likely_cause.hpp"
 
 #include "base/text/text.hpp"
+#include "doctor/diagnose/gpu_error_code.hpp"
 #include "doctor/diagnose/line_pattern.hpp"
 #include "doctor/diagnose/line_prefix.hpp"
 #include "doctor/diagnose/log_end.hpp"
@@ -147,6 +148,8 @@ std::string error_headline(const SalientLine& line) {
   if (const std::size_t at = text.find("Assertion `"); at != std::string::npos && text.size() > max_headline)
     return clip(text.substr(at));
   const bool goes_on = text.ends_with(':') || text.ends_with(',') || is_bare_head(text);
+  const std::string words = gpu_error_words(text);
+  if (!words.empty()) return clip(text + " (" + words + ')');
   return clip(goes_on ? joined(text, line.following) : text);
 }
 

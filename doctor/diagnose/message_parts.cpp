@@ -128,25 +128,13 @@ bool is_advice(std::string_view sentence) {
       "you can ",    "Use `",         "use `",         "use --",         "Use --",
       "try --",      "by setting "};
   // Not about this failure, or nothing that a user can do.
-  constexpr std::array others = {"report",
-                                 "bug",
-                                 "more information",
-                                 "for details",
-                                 "see the ",
-                                 "See ",
-                                 "contact",
-                                 "TORCH_USE_CUDA_DSA",
-                                 "For debugging",
-                                 "stacktrace",
-                                 "Compile with",
-                                 "the FAQ",
-                                 "file an issue",
-                                 "open an issue",
-                                 "NOTE: ",
-                                 "log file",
-                                 "ignore",
-                                 "warning",
-                                 "wait"};
+  constexpr std::array others = {
+      "report",        "bug",        "more info",    "may or may not",
+      ">> allocated",  // only where it is
+      "for details",   "see ",       "See ",         "contact",        "TORCH_USE_CUDA_DSA",
+      "For debugging", "stacktrace", "Compile with", "the FAQ",        "file an issue",
+      "open an issue", "NOTE: ",     "log file",     "ignore",         "warning",
+      "wait"};
   if (sentence.size() < min_advice || has_any(sentence, others)) return false;
   return begins_as_advice(sentence) || has_any(sentence, inside);
 }

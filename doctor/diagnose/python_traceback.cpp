@@ -70,11 +70,12 @@ std::optional<ExceptionText> exception_text(std::string_view line) {
 }
 
 bool is_consequence_exception(std::string_view type, std::string_view message) {
-  constexpr std::array types = {
-      "ChildFailedError",       "CalledProcessError",     "BrokenPipeError",   "ConnectionResetError",
-      "ProcessExitedException", "ProcessRaisedException", "BrokenProcessPool", "HorovodInternalError",
-      "WorkerCrashedError",     "ActorDiedError",         "RayActorError",     "CancelledError",
-      "RuleException",          "WorkflowError",          "AbortedError",      "DistBackendError"};
+  constexpr std::array types = {"ChildFailedError",     "CalledProcessError",      "BrokenPipeError",
+                                "ConnectionResetError", "ProcessExitedException",  "ProcessRaisedException",
+                                "BrokenProcessPool",    "HorovodInternalError",    "WorkerCrashedError",
+                                "ActorDiedError",       "RayActorError",           "CancelledError",
+                                "RuleException",        "WorkflowError",           "AbortedError",
+                                "DistBackendError",     "PapermillExecutionError", "CellExecutionError"};
   const std::string_view name = last_component(type);
   // A DistBackendError with a first cause in its own words is one of NCCL, not of a peer.
   constexpr std::array messages = {"Connection reset by peer",

@@ -2,6 +2,7 @@
 #include "doctor/diagnose/salient_lines.hpp"
 
 #include "base/text/text.hpp"
+#include "doctor/diagnose/gpu_error_code.hpp"
 #include "doctor/diagnose/python_traceback.hpp"
 #include "doctor/diagnose/result_lines.hpp"
 #include "doctor/diagnose/sanitize.hpp"
@@ -39,6 +40,7 @@ bool ends_with_errno_text(std::string_view text) {
 
 // "error: 0.31" and "errors=0" are figures, not failures; "error 12" has a code.
 bool is_figure(std::string_view text) {
+  if (!gpu_error_words(text).empty()) return false;
   for (std::size_t at = text.find("rror"); at != std::string_view::npos; at = text.find("rror", at + 4)) {
     const std::size_t next = std::min(text.find_first_not_of("s :=", at + 4), text.size());
     const bool digit = next < text.size() && text[next] >= '0' && text[next] <= '9';

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/diagnose/likely_cause.hpp"
 
+#include "doctor/diagnose/gpu_error_code.hpp"
 #include "doctor/diagnose/signatures_yaml.hpp"
 #include "tests/unit/doctor/diagnose/examples.hpp"
 
@@ -217,6 +218,46 @@ TEST_CASE("Ctrl-C after an error is not the cause") {
   const Diagnosis alone = diagnose_text("step 1\n" + interrupt);
   REQUIRE(alone.cause);
   CHECK(alone.cause->title.starts_with("KeyboardInterrupt"));
+}
+
+TEST_CASE("a number of CUDA's errors is shown in words") {
+  struct Row {
+    const char *text, *words;
+  };
+  const Row rows[] = {
+      {"CUDA error: 2", "cudaErrorMemoryAllocation: out of memory"},
+      {"rank 3: CUDA error 700.", "cudaErrorIllegalAddress: a kernel used an illegal address"},
+      {"CUDA error: out of memory", ""},
+      {"CUDA error: 2 of 7 tests", ""},
+      {"CUDA error 31337", ""},
+      {"error: 2", ""},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(std::string(row.text));
+    CHECK(gpu_error_words(row.text) == row.words);
+  }
+  const Diagnosis diagnosis = diagnose_text("step 1\nCUDA error: 2\nstep 2\n");
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->id == "L1");
+  CHECK(diagnosis.cause->title == "CUDA error: 2 (cudaErrorMemoryAllocation: out of memory)");
+}
+
+TEST_CASE("of an exception that wraps a notebook's the inner one counts") {
+  const Diagnosis diagnosis = diagnose_text(
+      "Traceback (most recent call last):\n  File \"run.py\", line 3, in main\n    run(book)\n"
+      "papermill.exceptions.PapermillExecutionError: \n-----------------\nException encountered at \"In "
+      "[2]\":\n"
+      "-----------------\nOwnError                    Traceback (most recent call last)\nCell In[2], line 4\n"
+      "      3 a = 1\n----> 4 start(a)\n\nOwnError: the wheel has no spokes\n");
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->title.starts_with("OwnError: the wheel has no spokes"));
+}
+
+TEST_CASE("an error of Lustre is one of the file system, whatever follows it") {
+  const Diagnosis diagnosis =
+      diagnose_text("LNetError: 7:0:(own.c:1:own()) packet too big: 10 left\nLustre: request timed out\n");
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->id == "L40");
 }
 
 TEST_SUITE_END();

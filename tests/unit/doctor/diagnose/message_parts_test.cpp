@@ -55,6 +55,8 @@ TEST_CASE("a message's own advice, in one sentence") {
       {"OwnError: the reader needs version 7; you must set own_reader=7 here",
        "you must set own_reader=7 here"},
       {"OwnError: it failed. Please report this bug to the authors", ""},
+      {"You may or may not see what the other processes print", ""},
+      {"OwnError: it failed. For more info, please see https://own.org/shutdown", ""},
       {"it failed in step 3", ""},
       {"", ""},
   };
