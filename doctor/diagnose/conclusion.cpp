@@ -24,6 +24,7 @@ namespace {
 
 constexpr std::size_t few_lines = 3;
 constexpr std::size_t most_before = 6;
+constexpr std::string_view abort_id = "E26";
 constexpr int min_likely_score = 60;  // where the run certainly failed; else min_failure_score
 
 bool ended_well(const RunStatus& end) { return end.status && *end.status == 0; }
@@ -43,6 +44,21 @@ LastEpisodes last_episodes(const LogFacts& log) {
   return last;
 }
 
+// A program that calls MPI_Abort prints its reason just before, also in words that are less sure.
+const SalientLine* line_before_abort(const std::vector<Finding>& findings, const LogFacts& log) {
+  constexpr std::uint64_t near = 12;  // lines
+  if (findings.empty() || findings.front().id != abort_id || findings.front().evidence.empty())
+    return nullptr;
+  const LogLine& end = findings.front().evidence.front();
+  const SalientLine* last = nullptr;
+  for (const SalientLine& line : log.salient.kept()) {
+    const bool is_near = line.line.line < end.line && line.line.line + near >= end.line;
+    if (line.score < min_doubtful_score || !is_near || log.sources[line.source] != end.source) continue;
+    if (last == nullptr || line.line.line > last->line.line) last = &line;
+  }
+  return last;
+}
+
 // What general rules find where no signature gives a cause.
 void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed) {
   if (!certainly_failed && (run_completes(log) || run_survives(log))) return;
@@ -53,6 +69,7 @@ void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed
   auto& findings = diagnosis.also_seen;
   if (!findings.empty() && findings.front().kind <= SignatureClass::fact) return;
   const SalientLine* line = most_telling(log.salient.kept(), min_score);
+  if (line == nullptr) line = line_before_abort(findings, log);
   if (line == nullptr) return;
   if (!certainly_failed && is_of_setup(line->line.text) && !ends_in_trouble(log)) return;
   const std::string headline = error_headline(*line);

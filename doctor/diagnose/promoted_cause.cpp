@@ -6,6 +6,8 @@
 #include "doctor/diagnose/words.hpp"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,7 +16,9 @@ namespace ddlrun::diagnose {
 namespace {
 
 constexpr int time_limit_status = 124;
-constexpr std::uint64_t most_between = 25;  // lines between a stall and the limit
+constexpr std::uint64_t most_between = 25;       // lines between a stall and the limit
+constexpr std::uint64_t most_before_crash = 12;  // lines between an error and a crash
+constexpr int min_error_before_crash = 80;
 
 bool is_of_class(std::string_view text, std::string_view id, const LogFacts& log) {
   const Signature* error = error_class(log.signatures, text);
@@ -50,10 +54,17 @@ bool is_missing_program(const Finding& finding) {
                                                  "unable to find the specified", "cannot find the program"});
 }
 
+Finding likely_finding(const SalientLine& line, const Signature& error, const LogFacts& log,
+                       const Diagnosis& diagnosis) {
+  Finding finding = finding_for(error, line.place, line.line.text, log, diagnosis);
+  finding.title = error_headline(line);
+  finding.evidence.push_back(in_source(line.line, log, line.source));
+  return finding;
+}
+
 // The script compiles the program and goes on without it.
-void add_compiler_error(Diagnosis& diagnosis, const LogFacts& log) {
+bool add_compiler_error(Diagnosis& diagnosis, const LogFacts& log) {
   auto& findings = diagnosis.also_seen;
-  if (findings.empty() || !is_missing_program(findings.front())) return;
   const LogLine& missing = findings.front().evidence.front();
   const SalientLine* first = nullptr;
   for (const SalientLine& line : log.salient.kept()) {
@@ -62,18 +73,75 @@ void add_compiler_error(Diagnosis& diagnosis, const LogFacts& log) {
     if (is_before && is_error && (first == nullptr || line.line.line < first->line.line)) first = &line;
   }
   const Signature* compiler = find_signature(log.signatures, compiler_id);
-  if (first == nullptr || compiler == nullptr) return;
-  Finding finding = finding_for(*compiler, first->place, first->line.text, log, diagnosis);
-  finding.title = error_headline(*first);
-  finding.evidence.push_back(in_source(first->line, log, first->source));
-  findings.insert(findings.begin(), std::move(finding));
+  if (first == nullptr || compiler == nullptr) return false;
+  findings.insert(findings.begin(), likely_finding(*first, *compiler, log, diagnosis));
+  return true;
+}
+
+// "job.sh: line 7: ../env/activate.sh: No such file or directory", or a module that is missing: what the
+// environment would have put into PATH is not found either.
+bool is_of_environment(std::string_view text) {
+  constexpr std::array words = {"conda", "activate", "venv", "env.", "env/", "setup", "setvars", "profile"};
+  return is_of_modules(text) || (is_of_setup(text) && has_any(text, words));
+}
+
+bool is_before(const Finding& finding, const LogLine& line) {
+  return finding.kind <= SignatureClass::generic && !finding.is_survived && !finding.evidence.empty() &&
+         finding.evidence.front().source == line.source && finding.evidence.front().line < line.line;
+}
+
+void promote_cause_of_missing(Diagnosis& diagnosis, const LogFacts& log) {
+  auto& findings = diagnosis.also_seen;
+  if (findings.empty() || !is_missing_program(findings.front())) return;
+  if (add_compiler_error(diagnosis, log)) return;
+  const LogLine& missing = findings.front().evidence.front();
+  const auto environment = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) {
+    return is_before(finding, missing) && is_of_environment(finding.evidence.front().text);
+  });
+  if (environment != findings.end()) std::rotate(findings.begin(), environment, environment + 1);
+}
+
+// A crash after a call that failed is most often its consequence: the program uses what it did not get.
+void promote_error_before_crash(Diagnosis& diagnosis, const LogFacts& log) {
+  auto& findings = diagnosis.also_seen;
+  if (findings.empty() || findings.front().kind > SignatureClass::generic) return;
+  const Signature* crash = find_signature(log.signatures, findings.front().id);
+  if (crash == nullptr || !crash->shows_stack || findings.front().evidence.empty()) return;
+  LogLine at = findings.front().evidence.front();
+  const bool has_stack = log.stack.crash_site() && log.sources[log.stack.source()] == at.source;
+  if (has_stack) at.line = std::min(at.line, log.stack.evidence().line);
+  const auto known = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) {
+    const Signature* signature = find_signature(log.signatures, finding.id);
+    return is_before(finding, at) && signature != nullptr && !signature->shows_stack &&
+           !signature->may_follow && !is_of_environment(finding.evidence.front().text);
+  });
+  if (known != findings.end()) {
+    std::rotate(findings.begin(), known, known + 1);
+    return;
+  }
+  const std::optional<std::uint32_t> rank = findings.front().place.rank;
+  std::vector<SalientLine> before;
+  for (const SalientLine& line : log.salient.kept()) {
+    const bool of_other = rank && line.place.rank && line.place.rank != rank;
+    const bool is_near = line.line.line < at.line && line.line.line + most_before_crash >= at.line;
+    if (of_other || !is_near || log.sources[line.source] != at.source || is_of_setup(line.line.text))
+      continue;
+    const Signature* error = error_class(log.signatures, error_headline(line));
+    if (error != nullptr && !error->patterns.empty() && !error->may_follow && !error->shows_stack)
+      before.push_back(line);
+  }
+  const SalientLine* line = most_telling(before, min_error_before_crash);
+  if (line == nullptr) return;
+  const Signature* error = error_class(log.signatures, error_headline(*line));
+  findings.insert(findings.begin(), likely_finding(*line, *error, log, diagnosis));
 }
 
 }  // namespace
 
 void promote_explanation(Diagnosis& diagnosis, const LogFacts& log) {
   promote_stall(diagnosis, log);
-  add_compiler_error(diagnosis, log);
+  promote_cause_of_missing(diagnosis, log);
+  promote_error_before_crash(diagnosis, log);
 }
 
 }  // namespace ddlrun::diagnose
