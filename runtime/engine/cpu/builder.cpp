@@ -54,9 +54,17 @@ dnnl::memory Builder::memory(const Desc& desc) {
 
 dnnl::memory Builder::part_of(const dnnl::memory& whole, const Desc& desc) {
   const auto found = std::find(memories_.begin(), memories_.end(), whole);
-  if (found == memories_.end()) return {desc, engine_, whole.get_data_handle()};
+  auto index = static_cast<std::size_t>(found - memories_.begin());
+  if (found == memories_.end()) {
+    // A part of a part lies in the same memory: where rows are plain already, as without AVX-512, none is
+    // copied between.
+    const auto parent =
+        std::find_if(parts_.begin(), parts_.end(), [&](const Part& part) { return part.memory == whole; });
+    if (parent == parts_.end()) return {desc, engine_, whole.get_data_handle()};
+    index = parent->whole;
+  }
   const dnnl::memory part(desc, engine_, DNNL_MEMORY_NONE);
-  parts_.push_back({part, static_cast<std::size_t>(found - memories_.begin())});
+  parts_.push_back({part, index});
   return part;
 }
 
