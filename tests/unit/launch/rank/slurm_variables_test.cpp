@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What ranks inside a Slurm job read as Slurm's, whoever started them.
+// Slurm's variables of ranks that mpirun starts inside a Slurm job, and of ranks that Slurm starts.
 #include "launch/rank/slurm_variables.hpp"
 
 #include <doctest/doctest.h>
