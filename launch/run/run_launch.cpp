@@ -120,11 +120,15 @@ int status_of_run(const ObservedRun& observed, LauncherKind launcher) {
   return status_of_first(observed, launcher).value_or(observed.result.exit_status);
 }
 
-// The last lines of the rank that failed first, where they are only in its file.
-void print_first_log(System& system, const LaunchRun& run) {
+// The output of the rank that failed first is only in its file.
+bool hides_first_failure(const LaunchRun& run) {
   const auto& watched = run.record.watched;
-  if (run.spec.output.shows() || !watched || !watched->first_failure) return;
-  system.err(render_last_lines(system, run.run_dir, watched->first_failure->rank));
+  return !run.spec.output.shows() && watched && watched->first_failure;
+}
+
+void print_first_log(System& system, const LaunchRun& run) {
+  if (hides_first_failure(run))
+    system.err(render_last_lines(system, run.run_dir, run.record.watched->first_failure->rank));
 }
 
 // Where no cause is known: what the rank that failed first printed last, or the likely error lines of all
@@ -132,7 +136,7 @@ void print_first_log(System& system, const LaunchRun& run) {
 void print_unexplained(System& system, const LaunchRun& run, const LaunchMonitor& monitor) {
   const auto& watched = run.record.watched;
   std::vector<std::string> lines;
-  const bool is_first_log_printed = !run.spec.output.shows() && watched && watched->first_failure;
+  const bool is_first_log_printed = hides_first_failure(run);
   if (!is_first_log_printed && watched && watched->first_failure)
     lines = monitor.last_lines_of(watched->first_failure->rank);
   std::string which;
