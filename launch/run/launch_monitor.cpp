@@ -6,6 +6,7 @@
 #include "base/text/host_list.hpp"
 #include "base/text/signal_name.hpp"
 #include "base/text/text.hpp"
+#include "doctor/diagnose/salient_lines.hpp"
 #include "launch/monitor/slurm_down_hosts.hpp"
 #include "launch/plan/select_launcher.hpp"
 #include "launch/rank/status_line.hpp"
@@ -42,13 +43,13 @@ bool has_lasted(std::optional<std::chrono::steady_clock::time_point>& since,
   return now - *since >= patience;
 }
 
-// Lines by which launchers report that a rank failed: no reason for it.
+// The rest of the messages by which launchers report that a rank failed: no reason for it.
 bool is_report_of_end(std::string_view line) {
   static constexpr std::string_view reports[] = {
-      "terminated normally, but",       "a non-zero exit code", "exited with non-zero status",
-      "The first process to do so was", "Process name: [[",     "Exit code:",
-      "Exited with exit code",          "EXIT CODE:",           "BAD TERMINATION"};
-  return std::ranges::any_of(reports, [&](std::string_view text) { return line.find(text) != line.npos; });
+      "The first process to do so was", "Process name: [[", "Exit code:",
+      "Exited with exit code",          "EXIT CODE:",       "BAD TERMINATION"};
+  return diagnose::is_boilerplate(line) ||
+         std::ranges::any_of(reports, [&](std::string_view text) { return line.find(text) != line.npos; });
 }
 
 void push_line(std::deque<std::string>& lines, std::string_view line, std::size_t most) {
