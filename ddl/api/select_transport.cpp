@@ -4,23 +4,18 @@
 #include "ddl/api/context_factory.hpp"
 #include "ddl/collectives/tuning_cache.hpp"
 #include "ddl/core/checks.hpp"
+#include "ddl/core/environment.hpp"
 #include "ddl/ddl.hpp"
 #include "ddl/error.hpp"
 #include "ddl/launcher.hpp"
 #include "ddl/transport/mpi_plugin.hpp"
 #include "ddl/transport/tcp/tcp_transport.hpp"
 
-#include <cstdlib>
-
 namespace ddl {
 namespace {
 
-const char* variable(const char* name) {
-  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread
-}
-
 Options with_environment(Options options) {
-  const char* text = variable("DDL_OPTIONS");
+  const char* text = environment_variable("DDL_OPTIONS");
   if (text != nullptr) options = parse_options(text, std::move(options));
   check_timeout(options);
   options.cache_dir = choose_cache_dir(options.cache_dir);
@@ -28,7 +23,7 @@ Options with_environment(Options options) {
 }
 
 std::unique_ptr<Transport> make_transport(int& argc, char**& argv, const Options& options) {
-  const auto inspector = find_tcp_bootstrap(options.tcp, variable, launched_rank().has_value());
+  const auto inspector = find_tcp_bootstrap(options.tcp, environment_variable, launched_rank().has_value());
   if (!inspector) {
     if (!launched_rank() && !loaded_mpi()) return make_single_process_transport();
     return load_mpi_plugin().make_transport(argc, argv);

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/launcher.hpp"
 
+#include "ddl/core/environment.hpp"
+
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 
 namespace ddl {
 namespace {
 
-const char* variable(const char* name) {
-  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread
-}
-
 std::optional<int> number_in(const char* name) {
-  const char* value = variable(name);
+  const char* value = environment_variable(name);
   if (value == nullptr) return std::nullopt;
   int number = 0;
   const char* end = value + std::strlen(value);
@@ -25,7 +22,7 @@ std::optional<int> number_in(const char* name) {
 
 std::optional<int> launched_rank() {
   for (const char* name : {"DDL_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
-    if (std::strcmp(name, "DDL_RANK") == 0 && variable("DDL_MASTER") == nullptr) continue;
+    if (std::strcmp(name, "DDL_RANK") == 0 && environment_variable("DDL_MASTER") == nullptr) continue;
     if (const auto rank = number_in(name)) return rank;
   }
   return std::nullopt;
@@ -33,7 +30,7 @@ std::optional<int> launched_rank() {
 
 std::optional<int> launched_size() {
   if (const auto size = number_in("OMPI_COMM_WORLD_SIZE")) return size;
-  return variable("PMI_RANK") == nullptr ? std::nullopt : number_in("PMI_SIZE");
+  return environment_variable("PMI_RANK") == nullptr ? std::nullopt : number_in("PMI_SIZE");
 }
 
 }  // namespace ddl

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "ddl/core/environment.hpp"
 #include "ddl/core/own_plugin.hpp"
 #include "ddl/error.hpp"
 #include "ddl/transport/mpi_plugin.hpp"
@@ -66,12 +67,8 @@ bool load_library(const MpiLibrary& mpi, std::string& why) {
   return false;
 }
 
-const char* variable(const char* name) {
-  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread
-}
-
 const MpiPlugin* open_mpi_plugin() {
-  const std::vector<MpiKind> order = order_mpi(loaded_mpi(), variable);
+  const std::vector<MpiKind> order = order_mpi(loaded_mpi(), environment_variable);
   std::string missing;
   for (const MpiKind kind : order) {
     const MpiLibrary& mpi = library_of(kind);

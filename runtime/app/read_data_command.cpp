@@ -61,7 +61,7 @@ ReadDataOptions parse_read_data(const std::vector<std::string>& args) {
 
 // Images per second, in the order of an epoch.
 double measure_input(const Dataset& data, const ReadDataOptions& options) {
-  using Clock = std::chrono::steady_clock;
+  using ReadClock = std::chrono::steady_clock;
   const std::size_t batch = std::min(options.batch, data.train_images->count());
   DataShard shard = make_shard(data, batch, 1, 0, 1);
   Loader loader(*data.train_images, data.transform, LoadPurpose::training, batch,
@@ -72,13 +72,13 @@ double measure_input(const Dataset& data, const ReadDataOptions& options) {
     ++step;
   };
   prefetch();
-  const auto start = Clock::now();
+  const auto start = ReadClock::now();
   std::size_t images = 0;
   double seconds = 0.0;
   while (seconds < options.seconds) {
     images += loader.take().labels.size();
     prefetch();
-    seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    seconds = std::chrono::duration<double>(ReadClock::now() - start).count();
   }
   return static_cast<double>(images) / seconds;
 }

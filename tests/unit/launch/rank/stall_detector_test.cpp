@@ -28,14 +28,14 @@ struct Stretch {
   bool spins = false;     // the CPU time of `works` goes into waiting
 };
 
-struct Reported {
+struct JudgedStall {
   StallEvent::Kind kind;
   int at;       // seconds after the start
   int seconds;  // as reported
   char state;
 };
 
-std::vector<Reported> judge(int after, const std::vector<Stretch>& stretches) {
+std::vector<JudgedStall> judge(int after, const std::vector<Stretch>& stretches) {
   const Time start{};
   Time now = start;
   bool spins = false;
@@ -44,7 +44,7 @@ std::vector<Reported> judge(int after, const std::vector<Stretch>& stretches) {
   });
   TreeSnapshot sample;
   sample.pid = 7;
-  std::vector<Reported> reported;
+  std::vector<JudgedStall> reported;
   const auto every = sample_interval(after);
   for (const Stretch& stretch : stretches) {
     now += seconds(stretch.gap);
@@ -99,7 +99,7 @@ TEST_CASE("a stall is reported in time, once, and its end too") {
   for (const Row& row : rows) {
     CAPTURE(row.what);
     std::vector<StallEvent::Kind> kinds;
-    for (const Reported& reported : judge(60, row.stretches)) kinds.push_back(reported.kind);
+    for (const JudgedStall& reported : judge(60, row.stretches)) kinds.push_back(reported.kind);
     CHECK(kinds == row.kinds);
   }
 }

@@ -22,13 +22,13 @@ using std::chrono::seconds;
 namespace {
 
 // Ranks 2 and 3 of four are here, on h2; rank 0 is not, unless `first` is the node.
-struct Host {
+struct DaemonHost {
   tests::FakeSystem fake;
   System system = fake.interfaces();
   tests::FakeChildPool pool;
   SshHostSpec spec;
 
-  Host() {
+  DaemonHost() {
     spec.rank_map.kinds = {{{}, {}}};
     spec.rank_map.hosts = {{"h1", 0, {0, 1}}, {"h2", 0, {2, 3}}};
     RankGroup all;
@@ -73,7 +73,7 @@ struct Host {
 TEST_SUITE_BEGIN("launch/ssh/ssh_daemon");
 
 TEST_CASE("it prepares, starts its own ranks, passes whole lines, and reports each end") {
-  Host host;
+  DaemonHost host;
   host.start();
   host.pool.on_start = [&](std::size_t child) {
     host.pool.print(child, "step 1\nst", milliseconds(10));
@@ -107,7 +107,7 @@ TEST_CASE("it prepares, starts its own ranks, passes whole lines, and reports ea
 }
 
 TEST_CASE("a host without the working directory refuses, and starts nothing") {
-  Host host;
+  DaemonHost host;
   host.spec.rank_map.workdir = "/data/project";
   SUBCASE("absent") {
     host.receive_spec();
@@ -135,7 +135,7 @@ TEST_CASE("a host without the working directory refuses, and starts nothing") {
 }
 
 TEST_CASE("a rank that cannot be started is reported as one that ended") {
-  Host host;
+  DaemonHost host;
   host.start();
   host.pool.on_start = [&](std::size_t child) {
     ProcessResult result;
@@ -152,7 +152,7 @@ TEST_CASE("a rank that cannot be started is reported as one that ended") {
 }
 
 TEST_CASE("its ranks get TERM, and KILL after the grace, for every reason to stop") {
-  Host host;
+  DaemonHost host;
   host.start();
   milliseconds grace(2000);
   milliseconds at(1000);
@@ -198,7 +198,7 @@ TEST_CASE("its ranks get TERM, and KILL after the grace, for every reason to sto
 }
 
 TEST_CASE("signals pass to the ranks; a service rank is ended alone") {
-  Host host;
+  DaemonHost host;
   host.start();
   host.ranks_obey();
   host.pool.send_signal(SIGUSR1, milliseconds(10));
@@ -211,7 +211,7 @@ TEST_CASE("signals pass to the ranks; a service rank is ended alone") {
 }
 
 TEST_CASE("stdin is rank 0's alone; it is acknowledged once the rank has taken it") {
-  Host host;
+  DaemonHost host;
   host.receive_spec(0);
   host.receive({SshMessageType::start, 0, 0, ""});
   host.receive({SshMessageType::input, 0, 0, "1 2 3\n"}, milliseconds(100));
@@ -232,7 +232,7 @@ TEST_CASE("stdin is rank 0's alone; it is acknowledged once the rank has taken i
 }
 
 TEST_CASE("output without a reader makes the ranks wait, but not their end after a stop") {
-  Host host;
+  DaemonHost host;
   host.start();
   host.pool.after(seconds(1), [&](const ChildCallbacks&) { host.pool.held_out = 2u << 20; });
   host.pool.after(seconds(2), [&](const ChildCallbacks&) { CHECK_FALSE(host.pool.reads_members); });
@@ -247,7 +247,7 @@ TEST_CASE("output without a reader makes the ranks wait, but not their end after
 }
 
 TEST_CASE("a quiet daemon sends a heartbeat every 5 s") {
-  Host host;
+  DaemonHost host;
   host.start();
   host.pool.exit(0, 0, seconds(31));
   host.pool.exit(1, 0, seconds(31));
