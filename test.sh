@@ -17,8 +17,8 @@ ctest --preset dev -L unit -j "$(nproc)" --output-on-failure
 
 say "the whole suite"
 status=0
-# One more than cores: most long tests wait, and tests that need the cores have a RESOURCE_LOCK.
-ctest --preset release -j "$(($(nproc) + 1))" "$@" || status=$?
+# Two more than cores: most long tests wait, and tests that need the cores have a RESOURCE_LOCK.
+ctest --preset release -j "$(($(nproc) + 2))" "$@" || status=$?
 # Some tests measure time: on a busy machine one may fail beside others. It runs once more, alone, and is named.
 logs=build/release/Testing/Temporary
 failed=$logs/LastTestsFailed.log

@@ -82,8 +82,8 @@ by_slurm_variables() {
 
 # salloc starts its command on the login node, here node1, which is not allocated.
 one_host() { # LAUNCHER
-  on node1 salloc -Q -N1 --ntasks-per-node=2 -w node3 "$tool" launch --launcher "$1" 2 -- hostname > "$work/out" 2> "$work/err"
-  same "$1: one allocated host: status" 0 $?
+  on node1 salloc -Q -N1 --ntasks-per-node=2 -w node3 "$tool" launch --launcher "$1" 2 -- hostname > "$work/out" 2> "$work/err" ||
+    fail "$1: one allocated host: status $?: $(cat "$work/err")"
   same "$1: one allocated host" "node3 node3" "$(xargs < "$work/out")"
   grep -qx 'ddlrun: hosts: node3 (SLURM_JOB_NODELIST)' "$work/err" || fail "$1: one allocated host: $(cat "$work/err")"
 }
