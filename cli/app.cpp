@@ -9,6 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/completion.hpp"
 #include "cli/describe_command.hpp"
+#include "cli/foreign_options.hpp"
 #include "cli/forgotten_dashes.hpp"
 #include "cli/help_formatter.hpp"
 #include "cli/program_reference.hpp"
@@ -78,6 +79,14 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
+bool takes_option(const CLI::App& app, const std::string& name) {
+  const auto names = option_names(app);
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// As mpirun, srun and torchrun do.
+bool starts_ranks(const CLI::App& app) { return takes_option(app, "--mpi-arg"); }
+
 // The remedy for an unexpected argument: often hosts separated by blanks.
 std::string hint_for_extra(const CLI::App& app, const std::string& word) {
   const CLI::Option* hosts = app.get_option_no_throw("HOSTS");
@@ -88,12 +97,7 @@ std::string hint_for_extra(const CLI::App& app, const std::string& word) {
 
 // The remedy for an unknown option where a program may follow: mpirun's -n, or an option of the program.
 std::string hint_for_option(const CLI::App& app, const std::string& word) {
-  if (word == "-n" || word == "-np" || word == "--np") {
-    return fmt::format("DIMS' first factor is the number of ranks per host: {} 2 -- PROGRAM", app.get_name());
-  }
   const std::string bare = word.substr(std::min(word.find_first_not_of('-'), word.size()));
-  if (bare == "bind-to" || bare == "rank-by" || bare == "report-bindings")
-    return "leave it out: launch binds each rank to its cores, and --verify shows them";
   const std::string name = to_upper(bare);
   const CLI::Option* place = name.empty() ? nullptr : app.get_option_no_throw(name);
   if (place != nullptr && place->get_positional())
@@ -117,17 +121,16 @@ std::optional<std::string> find_meant_option(const CLI::App& app, const std::str
 [[noreturn]] void refuse_word(const CLI::App& app, const std::string& word, bool takes_program) {
   const bool is_option = word.size() > 1 && word[0] == '-';
   std::string hint = is_option ? app.get_name() + " --help" : hint_for_extra(app, word);
+  const bool is_count = word == "-n" || word == "-np" || word == "--np";
+  if (is_count && app.get_option_no_throw("DIMS") != nullptr)
+    hint = "DIMS, the ranks of a host and the hosts: 4x2 h1,h2 is 4 ranks on each of 2 hosts";
   if (is_option && takes_program) hint = hint_for_option(app, word);
-  const auto near = is_option ? find_meant_option(app, word) : std::nullopt;
+  const std::string_view foreign = starts_ranks(app) ? remedy_for_foreign_option(word) : "";
+  if (!foreign.empty()) hint = foreign;
+  const auto near = is_option && foreign.empty() ? find_meant_option(app, word) : std::nullopt;
   throw Error(ErrorKind::usage, {fmt::format("unknown {} '{}' of {}", is_option ? "option" : "argument",
                                              printable(word, 60), app.get_name()),
                                  "", near.value_or(hint)});
-}
-
-// "-np 4" and "-rf FILE", as mpirun and IBM's ddlrun have them; CLI11 reads the first as "-n p".
-void accept_single_dashes(const CLI::App& app, std::vector<std::string>& words) {
-  if (app.get_option_no_throw("--np") != nullptr) std::ranges::replace(words, "-np", "--np");
-  if (app.get_option_no_throw("--rankfile") != nullptr) std::ranges::replace(words, "-rf", "--rankfile");
 }
 
 // "-x" or "-vx": the variable is the next word.
@@ -158,7 +161,11 @@ void refuse_program_word(System& system, const CLI::App& app, const Command& wor
 
 // CLI11's messages lack the place and the remedy.
 void parse(CLI::App& app, std::vector<std::string> words) {
-  accept_single_dashes(app, words);
+  accept_launcher_spellings(option_names(app), words);
+  if (starts_ranks(app)) {
+    const std::string foreign = find_short_foreign_option(words);
+    if (!foreign.empty()) refuse_word(app, foreign, true);
+  }
   std::reverse(words.begin(), words.end());
   try {
     app.parse(words);
@@ -180,11 +187,6 @@ void refuse_empty_values(const CLI::App& app, std::string_view may_be_empty) {
                    fmt::format("give {} a value, or omit it", name)});
     }
   }
-}
-
-bool takes_option(const CLI::App& app, const std::string& name) {
-  const auto names = option_names(app);
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 // A hint of launch may name options that this command lacks; the hint then says so.

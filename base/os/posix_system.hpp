@@ -17,6 +17,7 @@ class PosixProcesses : public ProcessRunner {
   std::vector<ProcessResult> run_functions(
       std::span<const std::pair<ChildFunction, std::chrono::milliseconds>> functions) override;
   ProcessResult run_guarded(const Command& command, const EnvVars& extra, const RunHooks& hooks) override;
+  bool send_signal(std::uint64_t pid, std::uint64_t started_ticks, int signal) override;
 };
 
 class PosixFiles : public FileSystem {

@@ -120,6 +120,9 @@ class ProcessRunner {
   // left, with TERM and 2 s later KILL. The child itself is killed at once if we are: mpirun takes too long
   // to end a job.
   virtual ProcessResult run_guarded(const Command& command, const EnvVars& extra, const RunHooks& hooks) = 0;
+  // Sends the signal to the process `pid` that started at `started_ticks` (/proc/PID/stat). False where it no
+  // longer runs, or belongs to another user.
+  virtual bool send_signal(std::uint64_t pid, std::uint64_t started_ticks, int signal) = 0;
 };
 
 // A part of a file that may still grow.

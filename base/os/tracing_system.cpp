@@ -37,6 +37,11 @@ ProcessResult TracingProcesses::run_guarded(const Command& command, const EnvVar
   return inner_.run_guarded(command, extra, hooks);
 }
 
+bool TracingProcesses::send_signal(std::uint64_t pid, std::uint64_t started_ticks, int signal) {
+  trace_(fmt::format("+ kill -{} {}\n", signal, pid));
+  return inner_.send_signal(pid, started_ticks, signal);
+}
+
 std::string TracingFiles::read(const std::string& path, std::uint64_t max_bytes) {
   trace_(fmt::format("+ cat {}\n", quote_shell(path)));
   return inner_.read(path, max_bytes);

@@ -24,6 +24,7 @@ class TracingProcesses : public ProcessRunner {
     return inner_.run_functions(functions);
   }
   ProcessResult run_guarded(const Command& command, const EnvVars& extra, const RunHooks& hooks) override;
+  bool send_signal(std::uint64_t pid, std::uint64_t started_ticks, int signal) override;
 
  private:
   ProcessRunner& inner_;

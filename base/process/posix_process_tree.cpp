@@ -150,14 +150,12 @@ std::vector<Process> find_descendants(pid_t root) {
   return lists ? descend_by_children(root) : descend_by_parents(root);
 }
 
-void signal_process(const ProcessId& process, int signal) {
+bool signal_process(const ProcessId& process, int signal) {
   // With a handle first and the look second, no other process can be meant.
   const Fd handle(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
-  if (read_process(process.pid).id != process) return;
-  if (handle.open())
-    ::syscall(SYS_pidfd_send_signal, handle.get(), signal, nullptr, 0);
-  else
-    ::kill(process.pid, signal);  // a kernel before 5.3
+  if (read_process(process.pid).id != process) return false;
+  if (handle.open()) return ::syscall(SYS_pidfd_send_signal, handle.get(), signal, nullptr, 0) == 0;
+  return ::kill(process.pid, signal) == 0;  // a kernel before 5.3
 }
 
 void end_process(const ProcessId& process, std::chrono::milliseconds grace) {

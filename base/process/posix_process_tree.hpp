@@ -47,8 +47,8 @@ std::vector<pid_t> find_threads(pid_t pid);
 // All below `root`, parents first; a zombie is one too.
 std::vector<Process> find_descendants(pid_t root);
 
-// Sends the signal unless the process has gone meanwhile.
-void signal_process(const ProcessId& process, int signal);
+// Sends the signal unless the process has gone meanwhile; false where it was not sent.
+bool signal_process(const ProcessId& process, int signal);
 
 // TERM to this one alone, and KILL if it still runs after `grace`. Does not take what is left of it.
 void end_process(const ProcessId& process, std::chrono::milliseconds grace);

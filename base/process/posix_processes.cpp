@@ -189,4 +189,8 @@ ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars&
   }
 }
 
+bool PosixProcesses::send_signal(std::uint64_t pid, std::uint64_t started_ticks, int signal) {
+  return signal_process({static_cast<pid_t>(pid), started_ticks}, signal);
+}
+
 }  // namespace ddlrun

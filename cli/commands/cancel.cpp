@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// `ddlrun cancel ID...`: ends jobs; what is over already is said, and is no error.
+// `ddlrun cancel ID...`: ends jobs, and runs of this host; one that is over already is named, and is no
+// error.
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
+#include "launch/history/cancel_run.hpp"
 #include "schedulers/client/job_outcome.hpp"
 #include "schedulers/client/job_query.hpp"
 #include "schedulers/client/scheduler_access.hpp"
@@ -10,6 +12,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace ddlrun::cli {
@@ -19,11 +22,13 @@ using namespace schedulers;
 namespace {
 
 constexpr std::string_view cancel_examples = R"(  ddlrun cancel 1234
-  ddlrun cancel 1234 15_3   # a job, and one task of an array)";
+  ddlrun cancel 1234 15_3   # a job, and one task of an array
+  ddlrun cancel 20261126-101502-x4Kd2P   # a run of `ddlrun launch` on this host)";
 
 using schedulers::JobState;
 
-// The message for a job that need not be cancelled; "" if it must be. `is_current`: the scheduler has answered.
+// The message for a job that need not be cancelled; "" if it must be. `is_current`: the scheduler has
+// answered.
 std::string why_not(const JobRef& job, const schedulers::JobStatus& status, bool is_current) {
   if (schedulers::is_over(status.state)) return fmt::format("is over already: {}", name_of(status.state));
   if (status.state != JobState::unknown || !is_current) return {};
@@ -56,11 +61,23 @@ void remember_cancelled(System& system, const std::vector<JobRef>& jobs) {
   }
 }
 
-// All are tried; the status is that of the first that could not be cancelled.
-int run_cancel(System& system, const std::vector<std::string>& ids) {
-  if (ids.empty()) {
-    throw Error(ErrorKind::usage, {"cancel which job?", "", "ddlrun cancel ID; ddlrun jobs lists yours"});
+// All are tried; returns the status of the first that could not be cancelled.
+int cancel_runs(System& system, const std::vector<std::string>& ids) {
+  int first = 0;
+  for (const std::string& id : ids) {
+    try {
+      const std::string outcome = launch::cancel_run(system, id);
+      system.err(fmt::format("ddlrun: run {} {}\n", printable(id, 80), outcome));
+    } catch (const Error& error) {
+      system.err(render_error("ddlrun", error.message()));
+      if (first == 0) first = exit_code(error.kind());
+    }
   }
+  return first;
+}
+
+// As cancel_runs().
+int cancel_jobs(System& system, const std::vector<std::string>& ids) {
   int first = 0;
   const auto jobs = find_jobs(system, ids);
   // scancel reports nothing about jobs that are over. A qstat that fails does not keep qdel from being tried.
@@ -81,16 +98,26 @@ int run_cancel(System& system, const std::vector<std::string>& ids) {
   return first;
 }
 
+int run_cancel(System& system, std::vector<std::string> ids) {
+  if (ids.empty())
+    throw Error(ErrorKind::usage, {"cancel which job or run?", "",
+                                   "ddlrun cancel ID; ddlrun jobs and ddlrun history list yours"});
+  const auto jobs = std::stable_partition(ids.begin(), ids.end(), launch::names_run);
+  const int of_runs = cancel_runs(system, {ids.begin(), jobs});
+  const int of_jobs = jobs == ids.end() ? 0 : cancel_jobs(system, {jobs, ids.end()});
+  return of_runs != 0 ? of_runs : of_jobs;
+}
+
 }  // namespace
 
 Subcommand cancel_command() {
   Subcommand command;
   command.name = "cancel";
-  command.summary = "cancel jobs";
+  command.summary = "cancel jobs, or end a running launch";
   command.examples = cancel_examples;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto ids = std::make_shared<std::vector<std::string>>();
-    app.add_option("ID", *ids, "job ids as printed by ddlrun submit, or last");
+    app.add_option("ID", *ids, "job ids as printed by ddlrun submit, or last; or run ids of ddlrun history");
     return [ids](System& system) { return run_cancel(system, *ids); };
   };
   return command;

@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::string_view resubmit_examples = R"(  ddlrun resubmit 1234                 # the same job again
   ddlrun resubmit 1234 --walltime 8h   # with another time limit
+  ddlrun resubmit 1234_5               # the task 5 of an array
   ddlrun resubmit last --dry-run       # the script of the newest job
   ddlrun resubmit 1234 -- ./train --epochs 9   # with another program)";
 
@@ -46,6 +47,10 @@ int run_resubmit(System& system, ResubmitOptions options) {
   options.job.again = true;
   if (const std::string kept = kept_template(job.files()); system.files.exists(kept))
     options.job.flags["template"] = {kept};
+  if (!job.task.empty() && !options.job.flags.contains("array")) {
+    options.job.flags["array"] = {job.task};
+    system.err(fmt::format("ddlrun: only task {} of the array: --array {}\n", job.task, job.task));
+  }
   return submit_job(system, options.job, options.detach);
 }
 

@@ -68,7 +68,21 @@ int write_job_file(System& system, const JobOptions& options) {
   return 0;
 }
 
+// "submit job.sh", as sbatch and qsub have it.
+void refuse_file_as_dims(System& system, const std::string& word) {
+  if (word.find_first_of("./") == std::string::npos || !system.files.exists(word)) return;
+  const std::string file = quote_shell(word);
+  const bool is_job_file = word.ends_with(".yaml") || word.ends_with(".yml");
+  throw Error(
+      ErrorKind::usage,
+      {fmt::format("{} is a file, not DIMS", printable(word, 200)), "DIMS",
+       is_job_file
+           ? "ddlrun submit --job " + file
+           : fmt::format("ddlrun convert {} --to ddlrun.yaml > ddlrun.yaml, then ddlrun submit", file)});
+}
+
 int run_submit(System& system, const SubmitOptions& options) {
+  refuse_file_as_dims(system, options.job.dims);
   if (options.init) return write_job_file(system, options.job);
   return submit_job(system, options.job, options.detach);
 }

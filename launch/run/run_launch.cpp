@@ -177,7 +177,9 @@ void print_end(System& system, const LaunchRun& run, const ObservedRun& observed
     how = fmt::format("ended by signal {} (status {})", status - 128, status);
   else if (status != 0)
     how = fmt::format("ended with status {}", status);
-  system.err(fmt::format("ddlrun: the job {}; run directory {}\n", how, run.run_dir));
+  const bool has_files = run.spec.output.mode == OutputSpec::Mode::files || run.spec.output.tee;
+  system.err(fmt::format("ddlrun: the job {}; run directory {}{}\n", how, run.run_dir,
+                         has_files ? "; each rank's output: " + rank_file_directory(run.run_dir) : ""));
   const bool unexplained = status != 0 && !saved && stop_signal == 0 && run.record.diagnosis.empty();
   if (unexplained && run.spec.monitor.diagnose && !explained) print_unexplained(system, run, monitor);
 }

@@ -61,8 +61,8 @@ std::string after_time_limit(System& system, const JobRef& job) {
   const bool signalled = !submitted_setting(system, job, "signal").empty();
   const std::string again = submitted_setting(system, job, "requeue");
   if (!again.empty() && again != "no" && again != "false") return longer;
-  if (signalled) return longer + "; or --requeue yes, and a program that saves on the signal and exits 85";
-  return longer + "; or --signal USR1@120 --requeue yes, and a program that saves on USR1 and exits 85";
+  if (signalled) return longer + "; or --requeue yes, and a program that saves on the signal and exits 75";
+  return longer + "; or --signal USR1@120 --requeue yes, and a program that saves on USR1 and exits 75";
 }
 
 // A program that does not handle the job's warning signal ends by it.
@@ -73,7 +73,7 @@ std::string after_own_signal(System& system, const JobRef& job, const JobStatus&
       status.exit_status ? *status.exit_status : read_exit_status(system, job).value_or(0);
   const int number = exit_status > 128 ? exit_status - 128 : status.signal;
   if (name.empty() || number <= 0 || signal_name(number) != "SIG" + name) return {};
-  return fmt::format("handle {0} in the program (save, then exit 85), or omit --signal {1}, which ended it",
+  return fmt::format("handle {0} in the program (save, then exit 75), or omit --signal {1}, which ended it",
                      name, printable(signal, 40));
 }
 

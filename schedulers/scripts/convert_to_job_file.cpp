@@ -171,7 +171,7 @@ class JobFileWriter {
     set_list("dependencies", dependencies);
     if (request_.requeue.value_or(false))
       leave(0, "requeue",
-            "with requeue: yes a program that exits 85 is started again; the scheduler's own "
+            "with requeue: yes a program that exits 75 is started again; the scheduler's own "
             "restart after a lost host is not requested");
     set("signal", request_.signal.starts_with("B:") ? request_.signal.substr(2) : request_.signal);
     set("workdir", request_.dir);

@@ -3,9 +3,9 @@
 # Decides whether the job starts again.
 # ----- the lines below go into the script -----
 
-# Start again if the program exits with 85, or got the early signal and did not finish.
+# Start again if the program exits with 75, or got the early signal and did not finish.
 ddl_wanted=no
-if [ "$ddl_status" -eq 85 ]; then ddl_wanted=yes; fi
+if [ "$ddl_status" -eq 75 ]; then ddl_wanted=yes; fi
 if [ "$ddl_early" = yes ] && [ "$ddl_status" -ne 0 ]; then ddl_wanted=yes; fi
 if [ "$ddl_ended" = yes ]; then ddl_wanted=no; fi
 if [ "$ddl_wanted" = yes ] && [ "$ddl_restarts" -ge @most@ ]; then

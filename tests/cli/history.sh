@@ -51,6 +51,19 @@ grep -q '^20200101-000000-forged.*running' "$work/out" && fail "a pid alone was 
 expect 0 'ended unseen' "$DDLRUN" history --failed
 has "history: killed" "$work/out" "$(basename "$running")"
 
+# --- cancel: TERM to the ddlrun that started the run, on this host, and to no other process
+expect 0 'is over already: its ddlrun no longer runs' "$DDLRUN" cancel 20200101-000000-forged
+"$DDLRUN" launch 1 -- sh -c "trap 'echo saved > $work/saved; exit 75' TERM; sleep 60 & wait" > /dev/null 2> cancelled.err &
+head=$!
+for _ in $(seq 100); do [[ -s $(directory_of cancelled 2> /dev/null)/run.json ]] && break; sleep 0.1; done
+expect 0 'is ended' "$DDLRUN" cancel "$(basename "$(directory_of cancelled)")"
+same "cancel: the program saved" saved "$(cat "$work/saved")"
+wait $head
+expect 0 'is over already: exit status' "$DDLRUN" cancel "$(basename "$(directory_of cancelled)")"
+sed 's/"host": "[^"]*"/"host": "elsewhere"/' -i "$runs/20200101-000000-forged/run.json"
+expect_refusal 3 'ssh elsewhere ddlrun cancel' "$DDLRUN" cancel 20200101-000000-forged
+expect_refusal 3 'no run has an ID' "$DDLRUN" cancel 20200101-000000-missing
+
 # --- runs of one second: sorted by their recorded start, not by their names
 base=$(date -u +%Y%m%d-%H%M%S -d '2001-02-03 04:05:06 UTC')
 for row in "a 300" "b 500" "c 400"; do
@@ -80,7 +93,7 @@ rm -r "$runs"/202?0101-*
 # --- what runs are called
 for word in "$well" "${well%???}" "$runs/$well"; do expect 0 '<!DOCTYPE html>' "$DDLRUN" report "$word" -o -; done
 expect 0 'wrote' "$DDLRUN" report last
-check "last is the newest" test -s "$running/report.html"
+check "last is the newest" test -s "$(directory_of cancelled)/report.html"
 expect_refusal 3 'runs have an ID that begins with this' "$DDLRUN" report "${well:0:2}"
 expect_refusal 3 'no run has an ID' "$DDLRUN" report 1999
 expect_refusal 3 'no run.json' "$DDLRUN" report ./here

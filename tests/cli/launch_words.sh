@@ -9,6 +9,8 @@ refused() { # TEXT TRY WORDS...
   has "${*:3}" "$work/err" "  try: $2"
 }
 
+plan_of() { grep -v -e '^run_dir=' -e "$work" "$1"; }
+
 # --- the number of ranks
 for flag in -n -np --np; do
   # shellcheck disable=SC2016
@@ -25,11 +27,39 @@ for word in -bind-to --bind-to --report-bindings; do
   has "$word" "$work/err" "  try: leave it out: launch binds each rank to its cores, and --verify shows them"
 done
 
+# Options of mpirun, mpiexec, srun and torchrun: taken, or answered with what launch has instead.
+printf 'h1\nh2\n' > hosts
+launch plain -n 2 --hostfile hosts "${machine[@]}" --dry-run -- true
+for word in -hostfile -machinefile --machinefile; do
+  launch foreign -n 2 $word hosts "${machine[@]}" --dry-run -- true
+  same "$word" "$(plan_of plain.out)" "$(plan_of foreign.out)"
+done
+for word in -host --host -hosts; do
+  launch foreign -n 2 $word h1,h2 "${machine[@]}" --dry-run -- true
+  same "$word" "$(plan_of plain.out)" "$(plan_of foreign.out)"
+done
+shape='DIMS: 2x3 h1,h2,h3 is 2 ranks on each of 3 hosts; or -H h1:2,h2:4'
+while read -r word value try; do
+  expect_refusal 2 "unknown option '$word' of ddlrun launch" "$DDLRUN" launch -n 2 "$word" "$value" -- true
+  has "$word" "$work/err" "  try: $try"
+done << END
+-ppn 2 $shape
+-npernode 2 $shape
+-N 2 $shape
+--ntasks-per-node 2 $shape
+--nproc_per_node=2 2 $shape
+-genv A=1 -x NAME, or -x NAME=value
+-wdir /tmp cd DIR before launch: the ranks start in its working directory
+--master_addr h1 leave it out: launch sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT for each rank (--framework pytorch)
+--partition gpu an option of a job: ddlrun submit
+END
+launch passed 1 --mpi-arg -host --mpi-arg "$(hostname)" --dry-run -- true
+has "--mpi-arg -host stays" passed.out ' -host '
+
 # --- hosts in the place of DIMS
 launch first localhost --dry-run -- true
 launch second -H localhost --dry-run -- true
 same "hosts first: status" 0 "$status"
-plan_of() { grep -v -e '^run_dir=' -e "$work" "$1"; }
 same "hosts first" "$(plan_of second.out)" "$(plan_of first.out)"
 launch turned h1,h2 2x2 "${machine[@]}" --dry-run -- true
 same "hosts before DIMS" "0 h1

@@ -107,6 +107,11 @@ expect_refusal 3 'bad.yaml:1:11' "$DDLRUN" submit --slurm --job bad.yaml
 [ "$(grep -c '^ddlrun: error: ' err)" -ge 3 ] || fail "not all mistakes: $(cat err)"
 grep -q 'queue' err || fail "no suggestion for 'queu'"
 expect_refusal 3 'cannot read' "$DDLRUN" submit --slurm --job none.yaml
+touch job.sh
+expect_refusal 2 'job.sh is a file, not DIMS' "$DDLRUN" submit job.sh
+has "submit job.sh" "$work/err" '  try: ddlrun convert job.sh --to ddlrun.yaml > ddlrun.yaml, then ddlrun submit'
+expect_refusal 2 'bad.yaml is a file, not DIMS' "$DDLRUN" submit bad.yaml
+has "submit bad.yaml" "$work/err" '  try: ddlrun submit --job bad.yaml'
 grep '^  at:' err | sort -c -t : -k 3n || fail "not in the order of the file: $(cat err)"
 # Only the command line is wrong: 2; a file too: 3.
 expect_refusal 2 'walltime' "$DDLRUN" submit --slurm 1x1x1 --walltime 90 -- true

@@ -110,7 +110,7 @@ std::vector<std::pair<std::string, JobSpec>> living_jobs(const std::string& dire
   const SchedulerKind local = SchedulerKind::local, slurm = SchedulerKind::slurm, pbs = SchedulerKind::pbs;
   JobSpec waits =
       living(local, directory,
-             "trap 'echo saved >>log; exit 85' USR1; echo up >>log; sleep 5 >/dev/null 2>&1 & wait");
+             "trap 'echo saved >>log; exit 75' USR1; echo up >>log; sleep 5 >/dev/null 2>&1 & wait");
   waits.walltime_seconds = 20;
   waits.signal = {"USR1", 19};
   waits.requeue = {true, 2};
@@ -122,9 +122,9 @@ std::vector<std::pair<std::string, JobSpec>> living_jobs(const std::string& dire
       living(slurm, directory,
              "trap 'echo ended >>log; exit 9' TERM; echo up >>log; sleep 5 >/dev/null 2>&1 & wait");
   ended.requeue.wanted = true;
-  JobSpec again = living(slurm, directory, "exit 85");
+  JobSpec again = living(slurm, directory, "exit 75");
   again.requeue = {true, 2};
-  JobSpec pbs_again = living(pbs, directory, "exit 85");
+  JobSpec pbs_again = living(pbs, directory, "exit 75");
   pbs_again.requeue = {true, 2};
   pbs_again.environment = {"DATA", "B=1"};
   pbs_again.dependencies = {{"afterok", "1.server"}};

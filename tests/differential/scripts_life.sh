@@ -46,10 +46,10 @@ ends() {
 }
 called() { [ "$(cat "$CALLS")" = "$2" ] || fail "$1: called '$(cat "$CALLS")', not '$2'"; }
 
-# No scheduler: the early signal after 1 s, status 85, started again, three times in all.
+# No scheduler: the early signal after 1 s, status 75, started again, three times in all.
 begin resumes
 run bash "$directory/job.sh"
-ends resumes 85 85
+ends resumes 75 75
 [ "$(grep -c saved "$directory/log")" -eq 3 ] || fail "resumes: $(tr '\n' ' ' <"$directory/log")"
 
 # The early signal reaches the program as the one that it wants, also where shells ignore it in the background.
@@ -83,28 +83,28 @@ wait "$job"
 status=$?
 ends stubborn 5 5
 
-# 85 under Slurm: requeued, no status yet; refused or once too often: the status.
+# 75 under Slurm: requeued, no status yet; refused or once too often: the status.
 begin again
 SLURM_JOB_ID=15 run bash "$directory/job.sh"
-ends again 85 ""
+ends again 75 ""
 called again "scontrol requeue 15"
 SLURM_JOB_ID=15 SLURM_RESTART_COUNT=2 run bash "$directory/job.sh"
-ends again-too-often 85 85
+ends again-too-often 75 75
 SLURM_JOB_ID=15 REFUSE=1 run bash "$directory/job.sh"
-ends again-refused 85 85
+ends again-refused 75 75
 
 # PBS: handed in again behind itself, with its count and its variables.
 begin pbs_again
 PBS_JOBID=12.server DATA=x,y DDLRUN_RESTARTS=1 run bash "$directory/job.sh"
-ends pbs_again 85 ""
+ends pbs_again 75 ""
 called pbs_again "qsub -W depend=afterany:12.server -v DDLRUN_RESTARTS=2,DATA $directory/job.sh"
 [ "$(cat "$directory/next_job")" = 77.server ] || fail "pbs_again: next_job"
 grep -q 'starts again' "$directory/output.log" || fail "pbs_again: the log does not grow"
 PBS_JOBID=12.server DDLRUN_RESTARTS=2 run bash "$directory/job.sh"
-ends pbs_again-too-often 85 85
+ends pbs_again-too-often 75 75
 : >"$CALLS"
 PBS_JOBID=12.server REFUSE=1 run bash "$directory/job.sh"
-ends pbs_again-refused 85 85
+ends pbs_again-refused 75 75
 called pbs_again-refused "qsub -W depend=afterany:12.server -v DDLRUN_RESTARTS=1 $directory/job.sh"
 
 begin limit

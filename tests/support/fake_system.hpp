@@ -40,6 +40,12 @@ struct FakeProcesses : ProcessRunner {
   ProcessResult run_guarded(const Command& command, const EnvVars&, const RunHooks&) override {
     return run(command, {});
   }
+  std::vector<std::string> signals;  // "TERM to 812, started 7" as numbers: "15 812 7"
+  bool send_signal(std::uint64_t pid, std::uint64_t started_ticks, int signal) override {
+    signals.push_back(std::to_string(signal) + " " + std::to_string(pid) + " " +
+                      std::to_string(started_ticks));
+    return true;
+  }
 };
 
 struct FakeFiles : FileSystem {

@@ -16,7 +16,7 @@ scenario_signal_requeue_resume() {
 #!/bin/bash
 echo "start $DDLRUN_RESTART_COUNT"
 [ ! -e saved ] || { echo "resumed from $(cat saved)"; exit 0; }
-trap 'echo 42 > saved; echo saved; exit 85' USR1
+trap 'echo 42 > saved; echo saved; exit 75' USR1
 for _ in $(seq 200); do sleep 0.5; done
 PROGRAM
   chmod 755 "$lab_home/saver.sh"
@@ -29,10 +29,10 @@ PROGRAM
 }
 
 scenario_requeue_at_most() {
-  submit --name again --requeue 1 1x1x1 -- sh -c 'echo try; exit 85'
-  ends 85
+  submit --name again --requeue 1 1x1x1 -- sh -c 'echo try; exit 75'
+  ends 75
   same "starts" 2 "$(log_of again | grep -c '^try')"
-  same "slurmctld counts" "1 85:0" "$(field "$id" Restarts) $(field "$id" ExitCode)"
+  same "slurmctld counts" "1 75:0" "$(field "$id" Restarts) $(field "$id" ExitCode)"
 }
 
 # Forgotten by slurmctld: the job's own file has the status. The first scenario to submit, the last to query.

@@ -22,7 +22,7 @@ scenario_signal_requeue_resume() {
 #!/bin/bash
 echo "start $DDLRUN_RESTART_COUNT"
 [ ! -e saved ] || { echo "resumed from $(cat saved)"; exit 0; }
-trap 'echo 42 > saved; echo saved; exit 85' USR1
+trap 'echo 42 > saved; echo saved; exit 75' USR1
 for _ in $(seq 400); do sleep 0.5; done
 PROGRAM
   chmod 755 "$lab_home/saver.sh"

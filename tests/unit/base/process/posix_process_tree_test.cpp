@@ -74,8 +74,9 @@ TEST_CASE("a signal reaches only the process that was meant") {
   PosixProcesses processes;
   const ProcessId self = read_process(::getpid()).id;
   ::signal(SIGUSR1, SIG_DFL);
-  signal_process({self.pid, self.start + 1}, SIGUSR1);  // would end us
-  signal_process({1 << 22, 1}, SIGUSR1);
+  CHECK_FALSE(signal_process({self.pid, self.start + 1}, SIGUSR1));  // would end us
+  CHECK_FALSE(signal_process({1 << 22, 1}, SIGUSR1));
+  CHECK(signal_process(self, 0));
   CHECK(read_process(::getpid()).id == self);
 }
 

@@ -176,7 +176,7 @@ TEST_CASE("a warning signal that the program does not handle is named as the end
     answer_squeue(fake, [&] { return std::string("9|FAILED|n1|NonZeroExitCode\n"); });
     follow_jobs(system, {job}, {});
     CAPTURE(fake.err);
-    CHECK((fake.err.find("try: handle USR1 in the program (save, then exit 85), or omit --signal USR1@30") !=
+    CHECK((fake.err.find("try: handle USR1 in the program (save, then exit 75), or omit --signal USR1@30") !=
            std::string::npos) == row.is_named);
   }
 }

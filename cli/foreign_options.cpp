@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "cli/foreign_options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using Spelling = std::pair<std::string_view, std::string_view>;
+
+constexpr auto launcher_spellings = std::to_array<Spelling>({
+    {"-np", "--np"},
+    {"-rf", "--rankfile"},
+    {"-rankfile", "--rankfile"},
+    {"-host", "--hosts"},
+    {"--host", "--hosts"},
+    {"-hosts", "--hosts"},
+    {"-hostfile", "--hostfile"},
+    {"-machinefile", "--hostfile"},
+    {"--machinefile", "--hostfile"},
+    {"-mca", "--mca"},
+    {"-oversubscribe", "--oversubscribe"},
+});
+
+constexpr std::string_view shape_remedy = "DIMS: 2x3 h1,h2,h3 is 2 ranks on each of 3 hosts; or -H h1:2,h2:4";
+constexpr std::string_view binding_remedy =
+    "leave it out: launch binds each rank to its cores, and --verify shows them";
+constexpr std::string_view export_remedy = "-x NAME, or -x NAME=value";
+constexpr std::string_view rendezvous_remedy =
+    "leave it out: launch sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT for each rank (--framework "
+    "pytorch)";
+constexpr std::string_view output_remedy = "--rank-output prefix, or --tag-output (Open MPI's own)";
+constexpr std::string_view job_remedy = "an option of a job: ddlrun submit";
+
+// Of Open MPI 4.1 and 5.0, MPICH 4.2 (hydra), Slurm 24.11 and PyTorch 2, without dashes in front.
+constexpr auto remedies = std::to_array<Spelling>({
+    {"f", "--hostfile FILE"},
+    {"ppn", shape_remedy},
+    {"N", shape_remedy},
+    {"nodes", shape_remedy},
+    {"npernode", shape_remedy},
+    {"n-per-node", shape_remedy},
+    {"npersocket", shape_remedy},
+    {"perhost", shape_remedy},
+    {"ranks-per-node", shape_remedy},
+    {"ntasks-per-node", shape_remedy},
+    {"tasks-per-node", shape_remedy},
+    {"nproc-per-node", shape_remedy},
+    {"nproc_per_node", shape_remedy},
+    {"num-proc", "-n N"},
+    {"ntasks", "-n N"},
+    {"nnodes", shape_remedy},
+    {"bind-to", binding_remedy},
+    {"bind-to-core", binding_remedy},
+    {"cpu-bind", binding_remedy},
+    {"rank-by", binding_remedy},
+    {"report-bindings", binding_remedy},
+    {"display-map", binding_remedy},
+    {"cpus-per-task", "--threads N, or --cores-per-rank N"},
+    {"cpus-per-rank", "--cores-per-rank N"},
+    {"c", "--threads N, or --cores-per-rank N"},
+    {"d", "--threads N, or --cores-per-rank N"},
+    {"env", export_remedy},
+    {"genv", export_remedy},
+    {"envlist", export_remedy},
+    {"genvlist", export_remedy},
+    {"genvall", "-x NAME for each variable that the ranks need, or -x 'PREFIX_*'"},
+    {"envall", "-x NAME for each variable that the ranks need, or -x 'PREFIX_*'"},
+    {"export", export_remedy},
+    {"iface", "--interface NET"},
+    {"network-interface", "--interface NET"},
+    {"wd", "cd DIR before launch: the ranks start in its working directory"},
+    {"wdir", "cd DIR before launch: the ranks start in its working directory"},
+    {"chdir", "cd DIR before launch: the ranks start in its working directory"},
+    {"l", output_remedy},
+    {"prepend-rank", output_remedy},
+    {"label", output_remedy},
+    {"output-filename", "--rank-output files, or --tee"},
+    {"timestamp-output", "--mpi-arg --timestamp-output"},
+    {"master-addr", rendezvous_remedy},
+    {"master_addr", rendezvous_remedy},
+    {"node-rank", rendezvous_remedy},
+    {"node_rank", rendezvous_remedy},
+    {"rdzv-backend", rendezvous_remedy},
+    {"rdzv_backend", rendezvous_remedy},
+    {"rdzv-endpoint", rendezvous_remedy},
+    {"rdzv_endpoint", rendezvous_remedy},
+    {"rdzv-id", rendezvous_remedy},
+    {"rdzv_id", rendezvous_remedy},
+    {"standalone", rendezvous_remedy},
+    {"gpus", "--visible-gpus one: each rank sees its own GPU"},
+    {"gpus-per-task", "--visible-gpus one: each rank sees its own GPU"},
+    {"bootstrap", "--mpi-arg -bootstrap --mpi-arg ssh"},
+    {"partition", job_remedy},
+    {"p", job_remedy},
+    {"time", job_remedy},
+    {"t", job_remedy},
+    {"account", job_remedy},
+    {"A", job_remedy},
+});
+
+bool passes_argument_on(std::string_view option) {
+  return option == "--mpi-arg" || option == "--ddl-arg" || option == "--restart-arg";
+}
+
+}  // namespace
+
+void accept_launcher_spellings(const std::vector<std::string>& own_options, std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0 && passes_argument_on(words[i - 1])) continue;
+    const auto found = std::ranges::find(launcher_spellings, words[i], &Spelling::first);
+    if (found == launcher_spellings.end()) continue;
+    if (std::ranges::find(own_options, found->second) != own_options.end()) words[i] = found->second;
+  }
+}
+
+std::string find_short_foreign_option(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool has_one_dash = words[i].size() > 2 && words[i][0] == '-' && words[i][1] != '-';
+    if (!has_one_dash || (i > 0 && passes_argument_on(words[i - 1]))) continue;
+    if (!remedy_for_foreign_option(words[i]).empty()) return words[i];
+  }
+  return {};
+}
+
+std::string_view remedy_for_foreign_option(std::string_view typed) {
+  typed.remove_prefix(std::min(typed.find_first_not_of('-'), typed.size()));
+  typed = typed.substr(0, typed.find('='));
+  const auto found = std::ranges::find(remedies, typed, &Spelling::first);
+  return found == remedies.end() ? std::string_view() : found->second;
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Ends a run that still runs.
+#pragma once
+
+#include "base/os/system.hpp"
+
+#include <string>
+
+namespace ddlrun::launch {
+
+// Whether the word has the form of a run's id, DATE-TIME-XXXXXX, or is a directory.
+bool names_run(const std::string& word);
+
+// Sends TERM to the run's ddlrun, which passes it to the ranks and ends what is left after their time to
+// save; waits for the end, at most 30 s. Returns what happened, for people: "is over already: ...", "is
+// ended". Error{request} where the run is on another host, damaged, not known, or still there.
+std::string cancel_run(System& system, const std::string& word);
+
+}  // namespace ddlrun::launch
