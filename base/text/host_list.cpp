@@ -234,4 +234,25 @@ std::vector<std::string> parse_hostfile(std::string_view text, std::string_view 
   return names;
 }
 
+std::vector<std::uint32_t> parse_hostfile_slots(std::string_view text) {
+  std::vector<std::uint32_t> counts;
+  std::unordered_set<std::string> seen;
+  for (std::string_view line : split(text, '\n')) {
+    line = trim(line.substr(0, line.find('#')));
+    if (line.empty()) continue;
+    const std::string_view word = line.substr(0, line.find_first_of(" \t"));
+    const std::size_t colon = word.find(':');
+    std::string_view number;
+    if (colon != std::string_view::npos) number = word.substr(colon + 1);
+    for (const std::string_view attribute : split_blanks(line.substr(word.size())))
+      if (attribute.starts_with("slots=")) number = attribute.substr(6);
+    const auto count = parse_unsigned(number);
+    if (!seen.insert(std::string(word.substr(0, colon))).second || !count || *count == 0 ||
+        *count > UINT32_MAX)
+      return {};
+    counts.push_back(static_cast<std::uint32_t>(*count));
+  }
+  return counts;
+}
+
 }  // namespace ddlrun

@@ -162,6 +162,35 @@ HostWords resolve_host_words(const LaunchFlags& flags) {
   return words;
 }
 
+std::vector<std::uint32_t> counts_of_slots(const LaunchFlags& flags, const HostWords& words,
+                                           const std::vector<std::string>& hosts,
+                                           const std::vector<std::uint32_t>& slots) {
+  const FrameworkFlags& framework = flags.framework;
+  const bool has_factor = !flags.ranks_per_host.empty() || !flags.hosts_per_rack.empty() ||
+                          !flags.racks.empty() || !flags.aisles.empty();
+  if (slots.empty() || framework.np.starts_with('-') || !words.dims.empty() || has_factor ||
+      !flags.rankfile.empty() || !framework.ps.empty() || !framework.workers.empty())
+    return {};
+  const std::uint64_t sum = std::accumulate(slots.begin(), slots.end(), std::uint64_t{0});
+  const auto ranks = parse_unsigned(framework.np, topology::max_ranks);
+  if (!ranks || *ranks == sum) return slots;
+  const std::uint64_t each = (*ranks + slots.size() - 1) / slots.size();
+  if (flags.plan.oversubscribe || each <= *std::ranges::min_element(slots)) return {};
+  std::string filled;
+  std::uint64_t rest = *ranks;
+  for (std::size_t i = 0; i < hosts.size() && rest > 0; ++i) {
+    const std::uint64_t taken = std::min<std::uint64_t>(rest, slots[i]);
+    filled += fmt::format("{}{}:{}", filled.empty() ? "" : ",", hosts[i], taken);
+    rest -= taken;
+  }
+  throw Error(ErrorKind::usage,
+              {fmt::format("{} ranks on {} hosts is {} on each, more than a host's slots in the hostfile",
+                           *ranks, hosts.size(), each),
+               "-n",
+               rest > 0 ? fmt::format("-n {}, the sum of the slots; or --oversubscribe", sum)
+                        : fmt::format("-H {}, as mpirun fills the slots", printable(filled, 300))});
+}
+
 JobShape resolve_shape(const LaunchFlags& flags, const HostWords& words) {
   JobShape shape;
   shape.ranks_per_host = shape_factor(flags.ranks_per_host, "--ranks-per-host");

@@ -20,6 +20,12 @@ struct HostWords {
 // Error{usage} where hosts are given twice or -H is invalid.
 HostWords resolve_host_words(const LaunchFlags& flags);
 
+// The counts of a hostfile with `slots`, by host, as -H would give them; empty where other options give the
+// number of ranks on each host. Error{usage} where -n ranks, split evenly, exceed a host's slots.
+std::vector<std::uint32_t> counts_of_slots(const LaunchFlags& flags, const HostWords& words,
+                                           const std::vector<std::string>& hosts,
+                                           const std::vector<std::uint32_t>& slots);
+
 // All of JobShape but `hosts`. Error{usage} for invalid numbers and for flags that contradict each other.
 JobShape resolve_shape(const LaunchFlags& flags, const HostWords& words);
 

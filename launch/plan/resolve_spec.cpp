@@ -174,8 +174,12 @@ void check_no_program(System& system, const LaunchFlags& flags, const HostWords&
 }  // namespace
 
 LaunchSpec resolve_launch_spec(System& system, const LaunchFlags& flags) {
-  const HostWords words = resolve_host_words(flags);
+  HostWords words = resolve_host_words(flags);
   check_no_program(system, flags, words);
+  const std::vector<std::string> hosts = topology::read_host_names(system, words.hosts, flags.hostfile);
+  if (words.counts.empty())
+    words.counts =
+        counts_of_slots(flags, words, hosts, topology::read_host_slots(system, words.hosts, flags.hostfile));
   LaunchSpec spec;
   spec.shape = resolve_shape(flags, words);
   const ResolvedFramework framework = resolve_framework(system, flags, spec.shape);
@@ -205,7 +209,7 @@ LaunchSpec resolve_launch_spec(System& system, const LaunchFlags& flags) {
   spec.dry_run = flags.dry_run;
   spec.verify = resolve_verify(flags);
   spec.strict = flags.strict;
-  spec.shape.hosts = topology::read_host_names(system, words.hosts, flags.hostfile);
+  spec.shape.hosts = hosts;
   return spec;
 }
 

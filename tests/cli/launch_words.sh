@@ -38,6 +38,11 @@ for word in -host --host -hosts; do
   launch foreign -n 2 $word h1,h2 "${machine[@]}" --dry-run -- true
   same "$word" "$(plan_of plain.out)" "$(plan_of foreign.out)"
 done
+printf 'h1 slots=2\nh2 slots=1\n' > slots
+launch slots --hostfile slots "${machine[@]}" --dry-run -- true
+same "slots of a hostfile" "0 h1
+1 h1
+2 h2" "$(sed -n 's/^rank \([0-9]*\)=\([^ ]*\) .*/\1 \2/p' slots.out | sort)"
 shape='DIMS: 2x3 h1,h2,h3 is 2 ranks on each of 3 hosts; or -H h1:2,h2:4'
 while read -r word value try; do
   expect_refusal 2 "unknown option '$word' of ddlrun launch" "$DDLRUN" launch -n 2 "$word" "$value" -- true

@@ -94,6 +94,11 @@ JobMachines collect(std::vector<RemoteMachine> asked) {
   return job;
 }
 
+// "" where the hosts are in no file.
+std::string name_of_hostfile(const std::string& list, const std::string& hostfile) {
+  return list.starts_with('@') ? list.substr(1) : hostfile;
+}
+
 }  // namespace
 
 std::vector<std::string> read_host_names(System& system, const std::string& list,
@@ -103,13 +108,20 @@ std::vector<std::string> read_host_names(System& system, const std::string& list
                 {fmt::format("hosts are given twice: '{}' and --hostfile {}", printable(list, 60), hostfile),
                  "", "one of the two"});
   }
-  const std::string file = list.starts_with('@') ? list.substr(1) : hostfile;
+  const std::string file = name_of_hostfile(list, hostfile);
   if (!file.empty()) {
     auto names = parse_hostfile(system.files.read(file, max_hostfile_bytes), file);
     if (!names.empty()) return names;
     throw Error(ErrorKind::request, {"no host in the hostfile", file, "one host a line: h1 slots=4"});
   }
   return list.empty() ? std::vector<std::string>{} : expand_host_list(list);
+}
+
+std::vector<std::uint32_t> read_host_slots(System& system, const std::string& list,
+                                           const std::string& hostfile) {
+  const std::string file = name_of_hostfile(list, hostfile);
+  if (file.empty()) return {};
+  return parse_hostfile_slots(system.files.read(file, max_hostfile_bytes));
 }
 
 bool is_this_host(const Environment& environment, const std::string& host) {

@@ -25,6 +25,9 @@ struct JobMachines {
 // Error{usage} if both are given.
 std::vector<std::string> read_host_names(System& system, const std::string& list,
                                          const std::string& hostfile);
+// The slots of those hosts where the hostfile gives each host some; else empty.
+std::vector<std::uint32_t> read_host_slots(System& system, const std::string& list,
+                                           const std::string& hostfile);
 
 bool is_this_host(const Environment& environment, const std::string& host);
 

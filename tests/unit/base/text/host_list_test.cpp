@@ -136,4 +136,25 @@ TEST_CASE("mutated host lists never crash, and every refusal has a remedy") {
   CHECK(refused < rounds);
 }
 
+TEST_CASE("slots of a hostfile: in Open MPI's and in MPICH's form, of all hosts or of none") {
+  struct Row {
+    const char* text;
+    std::vector<std::uint32_t> slots;
+  };
+  const Row rows[] = {
+      {"h1 slots=4\nh2 slots=2 max_slots=4\n", {4, 2}},
+      {"# two hosts\n\nh1:4\nh2:8 # eight\n", {4, 8}},
+      {"h1 slots=4\nh2\n", {}},
+      {"h1 slots=four\nh2 slots=2\n", {}},
+      {"h1 slots=0\n", {}},
+      {"h1\nh1\nh2\nh2\n", {}},
+      {"h1 slots=2\nh1 slots=2\n", {}},
+      {"", {}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    CHECK(parse_hostfile_slots(row.text) == row.slots);
+  }
+}
+
 TEST_SUITE_END();

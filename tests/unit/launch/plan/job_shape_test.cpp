@@ -141,4 +141,32 @@ TEST_CASE("dims from the factors: hosts per rack from the number of hosts") {
   CHECK(message_of(flags) == "DIMS and its factors are both given");
 }
 
+TEST_CASE("slots of a hostfile are the ranks of its hosts, unless other options give them") {
+  const std::vector<std::string> hosts{"h1", "h2"};
+  const auto counts = [&](const LaunchFlags& flags, const Counts& slots) {
+    return launch::counts_of_slots(flags, launch::resolve_host_words(flags), hosts, slots);
+  };
+  LaunchFlags flags;
+  CHECK(counts(flags, {4, 2}) == Counts{4, 2});
+  CHECK(counts(flags, {}).empty());
+  flags.framework.np = "6";
+  CHECK(counts(flags, {4, 2}) == Counts{4, 2});
+  flags.framework.np = "4";  // 2 on each host, which has as many slots
+  CHECK(counts(flags, {4, 2}).empty());
+  flags.framework.np = "5";
+  try {
+    counts(flags, {4, 2});
+    FAIL("5 ranks on hosts with 4 and 2 slots, split evenly");
+  } catch (const Error& error) {
+    CHECK(error.message().hint == "-H h1:4,h2:1, as mpirun fills the slots");
+  }
+  flags.framework.np = "8";
+  CHECK_THROWS_AS(counts(flags, {4, 2}), Error);
+  flags.plan.oversubscribe = true;
+  CHECK(counts(flags, {4, 2}).empty());
+  LaunchFlags with_dims;
+  with_dims.dims = "2x2";
+  CHECK(counts(with_dims, {4, 2}).empty());
+}
+
 TEST_SUITE_END();
