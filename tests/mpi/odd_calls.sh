@@ -24,6 +24,7 @@ allocate sum 3 0 s: rank 1 ($host) calls all_reduce #1 of 1000 float32 "conv1", 
 sum weights 3 0 s: rank 1 ($host) calls allocate #1, rank 0 ($host) calls all_reduce #1 of 1000 float32 "conv1"
 again again 3 .*MPI has ended in this process, and starts only once
 END
+expect 2 'calls MPI_Finalize before its Context has ended' ranks 2 "$3"
 expect 0 'allocate is done' ranks 3 "$program" allocate weights
 expect 0 'again is done' "$program" again again
 finish

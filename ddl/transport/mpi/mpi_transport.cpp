@@ -3,6 +3,7 @@
 
 #include "ddl/error.hpp"
 #include "ddl/launcher.hpp"
+#include "ddl/transport/mpi/finalize_guard.hpp"
 #include "ddl/transport/mpi/mpi_gather.hpp"
 #include "ddl/transport/mpi/mpi_message_wire.hpp"
 #include "ddl/transport/mpi/mpi_node_comm.hpp"
@@ -48,6 +49,7 @@ class MpiTransport : public Transport {
     if (abandoned_) return;
     MPI_Op_free(&larger_);
     MPI_Comm_free(&all_);
+    finalize_guard_.release();
     if (started_here_) MPI_Finalize();
   }
   MpiTransport(const MpiTransport&) = delete;
@@ -109,12 +111,16 @@ class MpiTransport : public Transport {
     return true;
   }
 
-  void abandon() noexcept override { abandoned_ = true; }
+  void abandon() noexcept override {
+    abandoned_ = true;
+    finalize_guard_.release();
+  }
   void abort(int status) noexcept override {
     if (size_ > 1) MPI_Abort(MPI_COMM_WORLD, status);
   }
 
  private:
+  FinalizeGuard finalize_guard_;
   bool started_here_;
   bool abandoned_ = false;
   MPI_Comm all_ = MPI_COMM_NULL;
