@@ -3,6 +3,7 @@
 #include "base/text/text.hpp"
 #include "doctor/checks/device.hpp"
 #include "doctor/checks/gpu_place.hpp"
+#include "doctor/model/job.hpp"
 
 #include <fmt/format.h>
 
@@ -196,8 +197,9 @@ CheckResult evaluate_place(const CheckInput& input, const HostReport& host, cons
   if (!dims.empty() && !input.job.allocation.empty()) {
     const std::string to =
         input.job.rankfile_path.empty() ? "" : " > " + quote_shell(input.job.rankfile_path + ".new");
-    commands.push_back(
-        fmt::format("ddlrun gen-rankfile {} {}{}", dims, quote_shell(join(input.job.allocation, ",")), to));
+    commands.push_back(fmt::format("ddlrun gen-rankfile {} {}{}{}", dims,
+                                   quote_shell(join(input.job.allocation, ",")), order_option(input.job),
+                                   to));
   }
   Remedy remedy{std::move(commands), false, true,
                 "write the rankfile anew on a host with these GPUs (ddlrun gen-rankfile places ranks by "

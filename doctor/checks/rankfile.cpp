@@ -128,8 +128,8 @@ Remedy write_anew(const CheckInput& input, std::string note = {}) {
   const std::string names = input.job.hostfile_path.empty()
                                 ? quote_shell(join(hosts, ","))
                                 : "--hostfile " + quote_shell(input.job.hostfile_path);
-  return {{fmt::format("ddlrun gen-rankfile {} {} > {}.new && mv {}.new {}", shape_of(input), names, file,
-                       file, file)},
+  return {{fmt::format("ddlrun gen-rankfile {} {}{} > {}.new && mv {}.new {}", shape_of(input), names,
+                       order_option(input.job), file, file, file)},
           false,
           true,
           std::move(note)};

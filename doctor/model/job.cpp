@@ -3,6 +3,7 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "topology/rankfile/rankfile_reader.hpp"
 
 #include <algorithm>
 #include <array>
@@ -121,6 +122,11 @@ void fill_program_files(const Job& job, ProbeRequest& request) {
 
 bool starts_ranks(const Job& job) {
   return !job.program.empty() || !job.rankfile_text.empty() || job.dims || job.ranks > 0;
+}
+
+std::string order_option(const Job& job) {
+  const auto order = rankfile::find_rank_order(rankfile::parse_rank_lines(job.rankfile_text));
+  return order == topology::RankOrder::packed ? " --order packed" : "";
 }
 
 }  // namespace ddlrun::doctor

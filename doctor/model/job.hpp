@@ -33,4 +33,7 @@ void fill_program_files(const Job& job, ProbeRequest& request);
 // True where the job starts ranks: a program, a rankfile, dims or a number of ranks was named.
 bool starts_ranks(const Job& job);
 
+// " --order packed" for a `ddlrun gen-rankfile` that keeps the order of the job's rankfile; or "".
+std::string order_option(const Job& job);
+
 }  // namespace ddlrun::doctor

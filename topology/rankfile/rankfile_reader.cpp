@@ -6,6 +6,9 @@
 #include "base/text/text.hpp"
 #include "topology/rankfile/rankfile_entry.hpp"
 
+#include <algorithm>
+#include <set>
+
 namespace ddlrun::rankfile {
 
 using namespace topology;  // the words of machines and plans
@@ -119,6 +122,18 @@ std::vector<RankLine> parse_rank_lines(std::string_view text) {
     }
   }
   return lines;
+}
+
+topology::RankOrder find_rank_order(std::vector<RankLine> lines) {
+  std::ranges::sort(lines, {}, &RankLine::rank);
+  std::set<std::string> seen;
+  std::size_t blocks = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    seen.insert(lines[i].host);
+    if (i == 0 || lines[i].host != lines[i - 1].host) ++blocks;
+  }
+  const bool is_packed = blocks == seen.size() && blocks > 1 && lines.size() > blocks;
+  return is_packed ? topology::RankOrder::packed : topology::RankOrder::ddl;
 }
 
 }  // namespace ddlrun::rankfile

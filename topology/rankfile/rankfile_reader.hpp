@@ -76,4 +76,8 @@ struct RankLine {
 // with check_rankfile() first.
 std::vector<RankLine> parse_rank_lines(std::string_view text);
 
+// The order in which a rankfile with these lines has its ranks: packed where each host's ranks are
+// consecutive and some host has several; else ddl.
+topology::RankOrder find_rank_order(std::vector<RankLine> lines);
+
 }  // namespace ddlrun::rankfile

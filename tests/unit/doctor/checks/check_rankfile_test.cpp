@@ -62,6 +62,12 @@ TEST_CASE("MPI-08: what can be mended is mended, the rest is written anew") {
   input.job.ranks_of_host = {{"h1", 1}, {"h2", 1}};
   CHECK(run_check("MPI-08", input)[0].remedy.commands ==
         std::vector<std::string>{"ddlrun gen-rankfile 1x2 h1,h2 > job.rf.new && mv job.rf.new job.rf"});
+  input.job.rankfile_text =
+      "rank 0=h1 slot=0:0\nrank 1=h1 slot=0:1\nrank 2=h2 slot=0:0\nrank 4=h2 slot=0:1\n";
+  input.job.ranks_of_host = {{"h1", 2}, {"h2", 2}};
+  CHECK(run_check("MPI-08", input)[0].remedy.commands ==
+        std::vector<std::string>{
+            "ddlrun gen-rankfile 2x2 h1,h2 --order packed > job.rf.new && mv job.rf.new job.rf"});
 }
 
 TEST_CASE("MPI-08: -n against --dims") {
