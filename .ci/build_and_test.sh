@@ -10,4 +10,4 @@ allow_root
 install_packages $build_packages $data_packages $test_packages || exit 3
 # shellcheck disable=SC2086
 build release ${DDLRUN_TARGETS:-}
-cd build/release && exec ctest -j "$(nproc)" --output-on-failure "$@"
+cd build/release && exec ctest -j "$(($(nproc) + 2))" --output-on-failure "$@"
