@@ -10,6 +10,7 @@
 
 #include "base/text/text.hpp"
 #include "doctor/diagnose/conclusion.hpp"
+#include "doctor/diagnose/output_gap.hpp"
 #include "doctor/diagnose/sanitize.hpp"
 #include "doctor/diagnose/words.hpp"
 
@@ -94,6 +95,7 @@ void LogAnalysis::take(std::string_view block) {
 }
 
 void LogAnalysis::end_source() {
+  ends_in_nul_ = carry_.ends_with(std::string_view("\0\0\0\0\0\0\0\0", 8));
   if (!carry_.empty()) {
     const std::string line = std::move(carry_) + "\n";
     carry_.clear();
@@ -102,6 +104,7 @@ void LogAnalysis::end_source() {
   matcher_.end();
   tracebacks_.end_source();
   stack_.end_source();
+  tail_.end_source();
   salient_.end_source();
   lines_ended_ += line_;
   line_ = 0;
@@ -184,11 +187,13 @@ void LogAnalysis::take_segment(std::string_view segment, bool touched) {
   const bool begins_help = is_below_ruler_ && begins_message(text);
   if (!text.empty()) is_below_ruler_ = false;
   if (stack_.is_attentive()) stack_.take(line);
+  if (tail_.is_attentive() && tail_.take(line)) episodes_.take(line.sequence);
   for (const std::uint32_t literal : literals) {
     const LiteralUse& use = index_->use_of(literal);
     of_traceback = of_traceback || use.of_traceback;
     if (use.begins_stack) stack_.begin(line);
     if (use.begins_run) episodes_.take_start(line.sequence);
+    if (use.marks_limit) take_time_limit(line);
     if (use.follows_reason) take_line_before(line.prefix.text);
     if (use.of_collective) collectives_.take(line);
     marks_end = marks_end || use.marks_end;
@@ -197,6 +202,7 @@ void LogAnalysis::take_segment(std::string_view segment, bool touched) {
   if (marks_end && lines_before_end_.empty()) lines_before_end_ = last_lines(before_, line_ - 1);
   if (of_traceback && !tracebacks_.take(line)) return;
   if (belongs || of_traceback) episodes_.take(line.sequence);
+  if (belongs && !literals.empty()) tail_.begin();
   if (belongs) return;
   if (salient_.is_attentive()) salient_.follow(line);
   take_salient(line, literals, begins_help ? help_score : 0);
@@ -214,6 +220,18 @@ void LogAnalysis::take_salient(const ReadLine& line, const std::vector<std::uint
   if (score == 0) return;
   salient_.take(line, score);
   if (salient_.last_doubtful() == line.sequence) episodes_.take(line.sequence);
+  if (salient_.last_doubtful() == line.sequence && score >= min_failure_score) tail_.begin();
+}
+
+void LogAnalysis::take_time_limit(const ReadLine& line) {
+  constexpr std::string_view mark = "CANCELLED AT ";
+  const std::size_t at = line.raw.find(mark);
+  if (at == npos || before_.empty() || !still_end_.last.text.empty()) return;
+  for (const LastLine& last : last_lines(before_, line_ - 1)) {
+    if (!starts_with_any(last.line.text, {"srun: ", "slurmstepd"})) still_end_.last = last.line;
+  }
+  const auto limit = seconds_in(line.raw.substr(at + mark.size()));
+  if (limit) still_end_.silent_seconds = output_gap(before_, *limit).value_or(0);
 }
 
 // The line before the current one, with the highest score of an error in words. Before a mere "Exiting." only
@@ -280,7 +298,7 @@ Diagnosis LogAnalysis::diagnosis(const RunStatus& end) const {
   const bool names_ranks = names_ranks_ || names_rank(last_lines_) || names_rank(lines_before_end_);
   return conclude({index_->set(), matches_, salient_, tracebacks_, stack_, collectives_, episodes_, sources_,
                    texts_of(last_lines_), texts_of(lines_before_end_), hosts_, names_ranks, of_srun_, of_mpi_,
-                   lines_ended_ + line_, bytes_},
+                   still_end_, ends_in_nul_, tail_.last_line(), lines_ended_ + line_, bytes_},
                   end);
 }
 

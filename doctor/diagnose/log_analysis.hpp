@@ -16,9 +16,11 @@
 #include "doctor/diagnose/match_store.hpp"
 #include "doctor/diagnose/message_matcher.hpp"
 #include "doctor/diagnose/native_stack.hpp"
+#include "doctor/diagnose/output_gap.hpp"
 #include "doctor/diagnose/pattern_index.hpp"
 #include "doctor/diagnose/python_traceback.hpp"
 #include "doctor/diagnose/salient_lines.hpp"
+#include "doctor/diagnose/stack_tail.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -55,13 +57,14 @@ class LogAnalysis {
   void take_segment(std::string_view segment, bool touched);
   void take_salient(const ReadLine& line, const std::vector<std::uint32_t>& literals, int least = 0);
   int word_score(const std::vector<std::uint32_t>& literals) const;
+  void take_time_limit(const ReadLine& line);
   void take_line_before(std::string_view text);
   std::vector<LastLine> last_lines(std::string_view text, std::uint64_t number) const;
   void remember_last_lines(std::string_view text);
   // True while lines without any literal matter too.
   bool is_attentive() const {
     return matcher_.is_attentive() || tracebacks_.is_attentive() || salient_.is_attentive() ||
-           stack_.is_attentive() || is_below_ruler_;
+           stack_.is_attentive() || tail_.is_attentive() || is_below_ruler_;
   }
 
   std::shared_ptr<const PatternIndex> index_;
@@ -70,6 +73,7 @@ class LogAnalysis {
   MessageMatcher matcher_;
   TracebackReader tracebacks_;
   NativeStack stack_;
+  StackTail tail_;
   CollectiveCalls collectives_;
   Episodes episodes_;
   std::set<std::string> hosts_;  // named before lines
@@ -83,6 +87,8 @@ class LogAnalysis {
   std::string_view before_;                 // of the portion being read, up to the current line
   std::vector<LastLine> lines_before_end_;  // the last lines before a launcher reports an end
   std::vector<LastLine> last_lines_;
+  StillEnd still_end_;             // before a time limit
+  bool ends_in_nul_ = false;       // the last log
   std::uint64_t line_ = 0;         // of the current source
   std::uint64_t lines_ended_ = 0;  // of those before it
   std::uint64_t bytes_ = 0;

@@ -50,7 +50,7 @@ bool reports_end(std::string_view line) {
                                 "lapsed",   "PASSED",  "'ok'",           "End Time",        "end time",
                                 "Finalis",  "Finaliz", "Execution rate", "Results saved",   "successfully",
                                 "real ",    "user ",   "Goodbye",        "Destroy COMPLETE"};
-  return has_any(line, words);
+  return line == "End" || has_any(line, words);  // OpenFOAM's last line
 }
 
 // Of the last lines those behind the last bad one that are no part of a stack.
@@ -64,7 +64,7 @@ std::vector<std::string_view> ordinary_lines(const LogFacts& log, std::uint64_t 
 }
 
 std::uint64_t last_bad_line(const LogFacts& log) {
-  return std::max(log.salient.last_doubtful(), log.matches.last_line());
+  return std::max({log.salient.last_doubtful(), log.matches.last_line(), log.last_stack_line});
 }
 
 }  // namespace
@@ -96,12 +96,16 @@ bool run_survives(const LogFacts& log) {
   return last_bad_line(log) + enough <= log.lines;
 }
 
-bool ends_waiting(const LogFacts& log) {
+bool is_wait(const LogFacts& log, std::string_view line) {
   const Signature* wait = find_signature(log.signatures, wait_id);
-  return wait != nullptr && log.sources.size() == 1 && !log.last_lines.empty() &&
-         std::any_of(wait->patterns.begin(), wait->patterns.end(), [&](const MessagePattern& pattern) {
-           return match_line(pattern.front(), log.last_lines.back().text).has_value();
+  return wait != nullptr &&
+         std::any_of(wait->patterns.begin(), wait->patterns.end(), [line](const MessagePattern& pattern) {
+           return match_line(pattern.front(), line).has_value();
          });
+}
+
+bool ends_waiting(const LogFacts& log) {
+  return log.sources.size() == 1 && !log.last_lines.empty() && is_wait(log, log.last_lines.back().text);
 }
 
 bool ends_in_trouble(const LogFacts& log) {

@@ -24,6 +24,7 @@ bool run_survives(const LogFacts& log);
 
 // The class of a log that ends with a wait, and whether its last line is one, by the patterns of that class.
 constexpr std::string_view wait_id = "L23";
+bool is_wait(const LogFacts& log, std::string_view line);
 bool ends_waiting(const LogFacts& log);
 
 // Such a line is among the last ones, and no ordinary output follows it.

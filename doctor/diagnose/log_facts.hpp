@@ -7,6 +7,7 @@
 #include "doctor/diagnose/episodes.hpp"
 #include "doctor/diagnose/match_store.hpp"
 #include "doctor/diagnose/native_stack.hpp"
+#include "doctor/diagnose/output_gap.hpp"
 #include "doctor/diagnose/python_traceback.hpp"
 #include "doctor/diagnose/salient_lines.hpp"
 
@@ -32,6 +33,9 @@ struct LogFacts {
   bool names_ranks = false;                      // some line has a rank in its prefix
   bool of_srun = false;                          // some line is srun's own
   bool of_mpi = false;                           // some line names MPI
+  StillEnd still_end;
+  bool ends_in_nul = false;           // the last log ends in NUL bytes
+  std::uint64_t last_stack_line = 0;  // of a stack below an error, over all sources
   std::uint64_t lines = 0;
   std::uint64_t bytes = 0;
 };

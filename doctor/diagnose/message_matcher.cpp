@@ -3,6 +3,7 @@
 
 #include "base/text/text.hpp"
 #include "doctor/diagnose/following_lines.hpp"
+#include "doctor/diagnose/salient_lines.hpp"
 #include "doctor/diagnose/sanitize.hpp"
 #include "doctor/diagnose/words.hpp"
 
@@ -31,7 +32,10 @@ bool is_of_another_rank(const Match& match, const LinePrefix& prefix) {
 
 // A pattern is held against the whole line; where a prefix could hide its beginning, also without it.
 std::optional<Captures> match_either(const LinePattern& pattern, const ReadLine& line) {
-  if (pattern.pieces.empty()) return match_line(pattern, line.prefix.text);
+  if (pattern.pieces.empty()) {
+    if (is_decoration(line.prefix.text)) return std::nullopt;
+    return match_line(pattern, line.prefix.text);
+  }
   auto captures = match_line(pattern, line.raw);
   const bool has_prefix = line.prefix.text.size() < line.raw.size();
   return captures || !has_prefix ? captures : match_line(pattern, line.prefix.text);
@@ -70,7 +74,10 @@ bool MessageMatcher::feed_open(const ReadLine& line) {
 
 bool MessageMatcher::feed(Open& open, const ReadLine& line, const std::optional<FoundField>& field) {
   if (!open.complete()) {
-    const auto captures = match_either((*open.lines)[open.next], line);
+    const LinePattern& next = (*open.lines)[open.next];
+    // Of several ranks that write at the same time the first lines stand above each other.
+    const bool begins_again = next.pieces.empty() && match_line(open.lines->front(), line.raw);
+    const auto captures = begins_again ? std::nullopt : match_either(next, line);
     if (captures) {
       open.match.captures.add(*captures);
       add_evidence(open.match, line);

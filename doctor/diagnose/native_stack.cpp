@@ -16,6 +16,7 @@ namespace {
 
 constexpr int max_lines = 60;   // of a stack and what stands between its head and its first frame
 constexpr int max_foreign = 3;  // other lines that end a stack
+constexpr int callers = 3;      // frames above a nameless one
 constexpr std::size_t max_name = 80;
 
 std::string name_of(std::string_view text) { return sanitize(trim(text), max_name); }
@@ -129,6 +130,18 @@ std::optional<StackFrame> jvm_frame(std::string_view text) {
   return StackFrame{function_of(text.substr(end + 1)), name_of(image.substr(0, image.find("+0x"))), ""};
 }
 
+// Python's faulthandler: File "/path/x.py", line 12 in FUNCTION
+std::optional<StackFrame> faulthandler_frame(std::string_view text) {
+  constexpr std::string_view begin = "File \"", middle = "\", line ", in = " in ";
+  const std::size_t end = text.find(middle), name = text.find(in, end == npos ? text.size() : end);
+  if (!text.starts_with(begin) || end == npos || name == npos) return std::nullopt;
+  const std::string_view number = text.substr(end + middle.size(), name - end - middle.size());
+  if (!is_number(number)) return std::nullopt;
+  const std::string_view path = text.substr(begin.size(), end - begin.size());
+  return StackFrame{name_of(text.substr(name + in.size())), "",
+                    name_of(file_name_of(path)) + ':' + std::string(number)};
+}
+
 bool is_file(std::string_view image, std::string_view stem) {
   return image.starts_with(stem) &&
          (image.size() == stem.size() || image[stem.size()] == '.' || image[stem.size()] == '-');
@@ -170,6 +183,7 @@ std::optional<StackFrame> parse_stack_frame(std::string_view text) {
   if (auto frame = glibc_frame(text)) return frame;
   if (auto frame = gdb_frame(text)) return frame;
   if (auto frame = jvm_frame(text)) return frame;
+  if (auto frame = faulthandler_frame(text)) return frame;
   const auto words = split_blanks(text);
   if (auto frame = ucx_frame(words)) return frame;
   if (auto frame = ifort_frame(words)) return frame;
@@ -197,6 +211,13 @@ void NativeStack::take(const ReadLine& line) {
   if (std::exchange(is_last_, false) && text.starts_with("at ") && site_->source.empty())
     site_->source = source_in(text.substr(3));
   const auto frame = parse_stack_frame(text);
+  // A static function has no name in the stack: its caller in the same library has.
+  const bool is_caller = frame && site_ && site_->function.empty() && !frame->function.empty() &&
+                         frame->image == site_->image && line.source == source_;
+  if (is_caller) {
+    site_->function = frame->function;
+    lines_left_ = 0;
+  }
   if (!frame) {
     if (has_frames_) lines_left_ = std::min(lines_left_, max_foreign);
     return;
@@ -207,7 +228,7 @@ void NativeStack::take(const ReadLine& line) {
   source_ = line.source;
   evidence_ = {line.line, sanitize(text, 300)};
   is_last_ = true;
-  lines_left_ = std::min(lines_left_, 1);
+  lines_left_ = std::min(lines_left_, site_->function.empty() && !site_->image.empty() ? callers : 1);
 }
 
 }  // namespace ddlrun::diagnose

@@ -49,7 +49,7 @@ PatternIndex::Literals PatternIndex::gather(const SignatureSet& set) {
   literals.use("Exception ignored in").of_traceback = true;
   for (const char* head :
        {"*** Process received signal", "Caught signal ", "acktrace", "forrtl: ", "signal (",
-        "Problematic frame", "problematic frame", "Stack trace", "stack trace"})
+        "Problematic frame", "problematic frame", "Stack trace", "stack trace", "(most recent call first)"})
     literals.use(head).begins_stack = true;
   literals.use("*** Check failure stack trace").follows_reason = true;  // glog
   for (const char* end : {"Exiting.", "exiting.", "Aborting.", "aborting."})
@@ -57,6 +57,7 @@ PatternIndex::Literals PatternIndex::gather(const SignatureSet& set) {
   for (const char* banner :
        {"OpenFOAM: The Open Source CFD", "Program PWSCF v", "Sender: LSF System", ":-) GROMACS - "})
     literals.use(banner).begins_run = true;
+  literals.use("DUE TO TIME LIMIT").marks_limit = true;
   literals.use("SeqNum=").of_collective = true;
   literals.use(help_ruler).rules_off = true;
   literals.use(" sent help message ").help_count = true;

@@ -31,6 +31,7 @@ struct LiteralUse {
   bool begins_run = false;         // the banner of a program
   bool follows_reason = false;     // the line before it is the reason
   bool begins_stack = false;       // announces the stack of a crash
+  bool marks_limit = false;        // reports the time limit of the job
   bool of_collective = false;      // the watchdog's line on a collective
   bool help_count = false;         // "3 more processes have sent help message FILE / TOPIC"
   bool help_without_text = false;  // "Sorry!  You were supposed to get help about:"

@@ -33,4 +33,17 @@ inline bool starts_with_any(std::string_view text, const auto& some) {
                      [text](std::string_view one) { return text.starts_with(one); });
 }
 
+inline bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> some) {
+  return starts_with_any<std::initializer_list<std::string_view>>(text, some);
+}
+
+// "cannot convert an object of type": the next line has the rest.
+inline bool ends_within_sentence(std::string_view text) {
+  constexpr std::string_view words[] = {" of",   " to",  " type", " the", " a",   " in",   " with",
+                                        " from", " for", " and",  " or",  " not", " than", " at"};
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return std::any_of(std::begin(words), std::end(words),
+                     [text](std::string_view word) { return text.ends_with(word); });
+}
+
 }  // namespace ddlrun::diagnose

@@ -95,4 +95,21 @@ TEST_CASE("of two ranks that print at once the first rank's stack counts") {
   CHECK(diagnosis.cause->title.ends_with(" in first (libfirst.so.4)"));
 }
 
+TEST_CASE("a frame of Python's faulthandler") {
+  const auto frame = parse_stack_frame("File \"/opt/env/fastmat/kernels.py\", line 77 in multiply");
+  REQUIRE(frame.has_value());
+  CHECK(render_frame(*frame) == "multiply (kernels.py:77)");
+  CHECK(!parse_stack_frame("File \"/work/ada/solve.py\", line 12, in main"));
+}
+
+TEST_CASE("a frame without a name is named by its caller in the same library") {
+  const Diagnosis diagnosis = diagnose_text(
+      "solve:77 terminated with signal 11 at PC=2b01 SP=7ffd.  Backtrace:\n"
+      "/opt/mpi/lib/libmpi.so.12(+0x29bc)[0x2b010203]\n"
+      "/opt/mpi/lib/libmpi.so.12(PMPI_Gather+0xd7)[0x2b010204]\n"
+      "./solve[0x4011]\n");
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->title.ends_with(" in PMPI_Gather (libmpi.so.12)"));
+}
+
 TEST_SUITE_END();
