@@ -24,7 +24,10 @@ namespace {
 
 constexpr std::size_t few_lines = 3;
 constexpr std::size_t most_before = 6;
+constexpr std::string_view options_id = "L14";  // its remedy is --help, which explains no input file
 constexpr std::string_view abort_id = "E26";
+constexpr std::string_view failed_rule_id = "Y154";  // Snakemake may start the rule again
+constexpr std::string_view nul_end_id = "J101";
 constexpr int min_likely_score = 60;  // where the run certainly failed; else min_failure_score
 
 bool ended_well(const RunStatus& end) { return end.status && *end.status == 0; }
@@ -99,6 +102,7 @@ void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed
     if (finding.evidence.size() > few_lines) break;
     finding.evidence.push_back({log.sources[line->source], next.line, next.text});
   }
+  if (error->patterns.empty()) add_search(finding, headline);
   add_named_parts(finding, headline, log);
   add_advice(finding, message, 0);
   add_tagging(finding, log, diagnosis);
@@ -151,7 +155,7 @@ void add_class_of_stop(Finding& cause, const LogFacts& log, const Diagnosis& dia
   const std::string message = cause.title.substr(
       std::min(known->title.size() - std::string_view("{value}").size(), cause.title.size()));
   const Signature* error = error_class(log.signatures, message);
-  if (error == nullptr || error->patterns.empty() || error->may_follow) return;
+  if (error == nullptr || error->patterns.empty() || error->may_follow || error->id == options_id) return;
   auto remedies = finding_for(*error, cause.place, message, log, diagnosis).remedies;
   remedies.resize(std::min(remedies.size(), most));
   cause.remedies.insert(cause.remedies.begin(), remedies.begin(), remedies.end());
@@ -201,22 +205,49 @@ void add_errors_before(Diagnosis& diagnosis, const LogFacts& log) {
 
 // The line reports that a process, a job or a host is gone: what follows it is the output of others.
 bool ends_process(const LogLine& line) {
-  return has_any(line.text, {"Killed",     "killed",     "oom",          "OOM",       "CANCELLED",
-                             "ancelled",   "exceeded",   "Node failure", "NODE FAIL", "fallen off",
-                             "signal ",    "SIG",        "egmentation",  "Aborted",   "Bus error",
-                             "terminated", "Terminated", "srun: error:", "exit code", "Fatal",
-                             "FATAL",      "fatal"});
+  constexpr std::string_view ends[] = {"Killed",
+                                       "killed",
+                                       "oom",
+                                       "OOM",
+                                       "CANCELLED",
+                                       "ancelled",
+                                       "exceeded",
+                                       "Node failure",
+                                       "NODE FAIL",
+                                       "fallen off",
+                                       "signal ",
+                                       "SIG",
+                                       "egmentation",
+                                       "Aborted",
+                                       "Bus error",
+                                       "terminated",
+                                       "Terminated",
+                                       "srun: error:",
+                                       "exit code",
+                                       "Fatal",
+                                       "FATAL",
+                                       "fatal",
+                                       "Error executing process"};
+  // A workflow manager starts the task again.
+  return has_any(line.text, ends) && !has_any(line.text, {"is retried", "re-submitted", "Error is ignored"});
 }
 
 // Where nothing else failed and the run continues, a failure that programs survive is a note; where the log
 // ends with results, any but an exception and the end of a process.
 void demote_survived(std::vector<Finding>& findings, const LogFacts& log) {
   const bool completes = run_completes(log);
-  const auto is_survivable = [&log, completes](const Finding& finding) {
+  const auto& exceptions = log.tracebacks.exceptions();
+  const auto ends_by_exception = [&](const Finding& finding) {
+    return std::any_of(exceptions.begin(), exceptions.end(), [&](const PythonException& one) {
+      return !one.is_consequence && shows_line(finding, log.sources[one.source], one.evidence.back().line);
+    });
+  };
+  const auto is_survivable = [&](const Finding& finding) {
     const Signature* known = find_signature(log.signatures, finding.id);
     if (known != nullptr && known->unless_run_continues) return true;
-    return completes && finding.kind != SignatureClass::ending && finding.kind != SignatureClass::fact &&
-           finding.id != python_exception_id &&
+    const bool ends = finding.kind == SignatureClass::ending && finding.id != failed_rule_id;
+    return completes && !ends && finding.kind != SignatureClass::fact && finding.id != python_exception_id &&
+           !ends_by_exception(finding) &&
            std::none_of(finding.evidence.begin(), finding.evidence.end(), ends_process);
   };
   const bool all = std::all_of(findings.begin(), findings.end(), [&](const Finding& finding) {
@@ -242,6 +273,17 @@ void add_wait(Diagnosis& diagnosis, const LogFacts& log) {
   Finding finding = finding_for(*wait, {}, last.text, log, diagnosis);
   finding.title += ": " + last.text;
   finding.evidence.push_back(last);
+  insert_before(findings, SignatureClass::ending, std::move(finding));
+}
+
+// A log that ends in NUL bytes was not written to its end, so what stopped the run is not in it.
+void add_nul_end(Diagnosis& diagnosis, const LogFacts& log) {
+  auto& findings = diagnosis.also_seen;
+  const bool is_known = !findings.empty() && findings.front().kind <= SignatureClass::secondary;
+  const Signature* broken = find_signature(log.signatures, nul_end_id);
+  if (!log.ends_in_nul || is_known || broken == nullptr || log.last_lines.empty()) return;
+  Finding finding = finding_for(*broken, {}, "", log, diagnosis);
+  finding.evidence.push_back(log.last_lines.back());
   insert_before(findings, SignatureClass::ending, std::move(finding));
 }
 
@@ -303,7 +345,10 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
                                   return f.kind <= SignatureClass::secondary && !is_mere_warning(f);
                                 });
   if (!ended_well(end)) add_likely(diagnosis, log, certainly_failed);
-  if (!end.status) add_wait(diagnosis, log);
+  if (!end.status) {
+    add_wait(diagnosis, log);
+    add_nul_end(diagnosis, log);
+  }
   // After exit status 0 the findings are notes.
   const bool has_cause =
       !ended_well(end) && !findings.empty() && findings.front().kind <= SignatureClass::ending;

@@ -101,9 +101,19 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last
     const LogLine& line = other.evidence.front();
     return line.line < frame.line && (is_of_modules(line.text) || has(line.text, ": symbol lookup error: "));
   };
+  // Of ranks that write at the same time the message is torn from its type: a text near it explains more.
+  constexpr std::uint64_t near = 40;  // lines
+  const bool is_bare = message.find(':') == std::string::npos && message.find(' ') == std::string::npos;
+  const std::uint64_t end = exception->evidence.back().line;
+  const auto explains_bare = [&](const Finding& other) {
+    return is_bare && other.kind <= SignatureClass::generic && !other.evidence.empty() &&
+           other.evidence.front().source == source && other.evidence.front().line >= end &&
+           other.evidence.front().line <= end + near;
+  };
   // Behind the causes that came before it; before those that may be its consequences.
   const auto at = std::find_if(findings.begin(), findings.end(), [&](const Finding& other) {
     if (other.kind > SignatureClass::generic || is_survived(other)) return true;
+    if (explains_bare(other)) return false;
     const bool later = !other.evidence.empty() && other.evidence.front().source == source &&
                        other.evidence.front().line > frame.line;
     if (is_before_program(other)) return true;

@@ -74,6 +74,8 @@ std::string joined(std::string_view first, const std::vector<EvidenceLine>& foll
   for (const EvidenceLine& next : following) {
     const std::string_view more = without_quotes(next.text);
     if (more == last) continue;
+    if (more.starts_with("Backtrace:") || more.starts_with("Stacktrace:") || more.starts_with("Calls: "))
+      break;
     if (text.size() > first.size() && text.size() + more.size() > max_headline) break;
     text += ' ' + std::string(more);
     last = more;
@@ -147,7 +149,8 @@ std::string error_headline(const SalientLine& line) {
   // A long function name before it hides what was asserted.
   if (const std::size_t at = text.find("Assertion `"); at != std::string::npos && text.size() > max_headline)
     return clip(text.substr(at));
-  const bool goes_on = text.ends_with(':') || text.ends_with(',') || is_bare_head(text);
+  const bool goes_on =
+      text.ends_with(':') || text.ends_with(',') || is_bare_head(text) || ends_within_sentence(text);
   const std::string words = gpu_error_words(text);
   if (!words.empty()) return clip(text + " (" + words + ')');
   return clip(goes_on ? joined(text, line.following) : text);

@@ -14,6 +14,28 @@
 
 namespace ddlrun::diagnose {
 
+namespace {
+
+// "line 12 of PATH", "PATH, line 12": "12"; "" for another message.
+std::string line_of(std::string_view path, std::string_view message) {
+  const std::size_t at = path.empty() ? npos : message.find(path), word = message.find("line ");
+  if (at == npos || word == npos || word > at + path.size() + 4) return "";
+  std::string_view number = message.substr(word + 5);
+  number = number.substr(0, number.find_first_not_of("0123456789"));
+  const std::string_view behind = message.substr(word + 5 + number.size());
+  const bool is_near = word > at || starts_with_any(behind, {" of ", " in ", ", in "});
+  return is_near ? std::string(number) : "";
+}
+
+// "job.sh: line 22: 31244 Segmentation fault (core dumped) ./solve": the shell's own line.
+bool reports_end_of_child(std::string_view message) {
+  return has(message, ": line ") &&
+         has_any(message, {" Killed ", " Segmentation fault ", " Aborted ", " Terminated ", " Bus error ",
+                           " Illegal instruction "});
+}
+
+}  // namespace
+
 std::string tagging_command(const Diagnosis& diagnosis) {
   if (diagnosis.end.of_launch) return "ddlrun launch --rank-output prefix";
   return diagnosis.of_srun ? "srun --label" : "mpirun --tag-output";
@@ -66,15 +88,30 @@ void add_named_parts(Finding& finding, const std::string& message, const LogFact
   const std::string host = finding.place.host.empty() ? likely_host(log) : finding.place.host;
   const std::string there = host.empty() ? "in the job" : "in the job, on " + quote_shell(host);
   const auto put = [&finding](const std::string& name, const std::string& remedy) {
-    const auto names_it = [&name](const std::string& known) { return has(known, name); };
+    const auto names_it = [&name](const std::string& known) {
+      return has(known, name) && !known.starts_with("grep -rnF ");
+    };
     auto& all = finding.remedies;
     if (!name.empty() && std::none_of(all.begin(), all.end(), names_it)) all.insert(all.begin(), remedy);
   };
+  if (reports_end_of_child(message)) return;  // the path is that of the job script
   const std::string path = path_in(message), option = option_in(message), variable = variable_in(message);
+  if (const std::string place = line_of(path, message); !place.empty())
+    put(path, fmt::format("sed -n {}p {}   # {}: the line that the message names", place, quote_shell(path),
+                          there));
   put(path, fmt::format("ls -ld {}   # {}: is it there, and complete?", quote_shell(path), there));
   put(option, fmt::format("PROGRAM --help | grep -e {}   # {}: the values that it takes", quote_shell(option),
                           there));
   put(variable, fmt::format("env | grep {}   # {}: its value, if it is set", variable, there));
+}
+
+void add_search(Finding& finding, const std::string& message) {
+  const std::string part = searchable_part(message);
+  if (part.empty() || part.starts_with("C++ exception")) return;
+  finding.remedies.insert(
+      finding.remedies.begin(),
+      fmt::format("grep -rnF {} DIR   # the source of the program or package: which condition prints it",
+                  quote_shell(part)));
 }
 
 void add_tagging(Finding& finding, const LogFacts& log, const Diagnosis& diagnosis) {

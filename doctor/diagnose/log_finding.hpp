@@ -34,6 +34,9 @@ void add_advice(Finding& finding, const std::string& message, std::size_t at);
 // What looks at the option, the variable and the path that the message names comes first.
 void add_named_parts(Finding& finding, const std::string& message, const LogFacts& log);
 
+// What finds an unknown message in the source of its program comes first.
+void add_search(Finding& finding, const std::string& message);
+
 // Where no line has a rank before it, the next log of several ranks should have.
 void add_tagging(Finding& finding, const LogFacts& log, const Diagnosis& diagnosis);
 

@@ -35,7 +35,13 @@ Place place_of(const Match& match) {
 }
 
 std::string value_of(const Match& match) {
-  return sanitize(match.captures.value.empty() ? match.fields.value : match.captures.value, 300);
+  std::string value = match.captures.value.empty() ? match.fields.value : match.captures.value;
+  const bool is_to_end = !match.evidence.empty() && trim(match.evidence.front().text).ends_with(trim(value));
+  for (const EvidenceLine& next : match.following) {
+    if (!is_to_end || value.empty() || !ends_within_sentence(value)) break;
+    value = std::string(trim(value)) + ' ' + next.text;
+  }
+  return sanitize(value, 300);
 }
 
 // Where a number is captured (a collective's sequence number) the lowest is the suspect; else the earliest.
@@ -120,9 +126,11 @@ void MatchStore::add(Match&& match, std::uint64_t episode) {
   const std::uint64_t length = evidence.empty() ? 0 : evidence.back().line - evidence.front().line;
   const bool is_benign = !match.is_ending && set_.signatures[match.owner].kind == SignatureClass::benign;
   // Open MPI counts at the end what it left out before. A message that also stands in the log may still
-  // matter.
-  const bool is_count = !match.is_ending && !evidence.empty() && !entries_.contains(match.owner) &&
-                        has(evidence.front().text, "sent help message");
+  // matter, unless programs run without what it misses.
+  const bool is_count =
+      !match.is_ending && !evidence.empty() &&
+      (!entries_.contains(match.owner) || set_.signatures[match.owner].unless_run_continues) &&
+      has(evidence.front().text, "sent help message");
   if (!is_benign && !is_count) last_line_ = std::max(last_line_, match.sequence + length);
   if (match.is_ending) return add_ending(match);
   Entry& entry = entries_[match.owner];
@@ -202,8 +210,8 @@ std::vector<Finding> MatchStore::ranked(const std::vector<std::string>& sources,
       continue;
     const bool is_cause = signature.kind <= SignatureClass::generic;
     const std::uint64_t needed = signature.unless_run_continues ? episodes.of_end : episodes.of_cause;
-    const bool is_earlier = is_cause && entry.latest_episode < needed;
-    if (is_cause && episodes.of_cause > 0 && !is_earlier)
+    const bool is_earlier = is_cause && !signature.ends_use && entry.latest_episode < needed;
+    if (is_cause && episodes.of_cause > 0 && !is_earlier && entry.latest_episode >= needed)
       rows.push_back({&signature, &entry, &entry.latest, entry.latest.sequence, false});
     else
       rows.push_back({&signature, &entry, &entry.best, entry.first_sequence, is_earlier});

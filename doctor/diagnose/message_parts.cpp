@@ -212,4 +212,19 @@ std::string advice_in(std::string_view message) {
   return "";
 }
 
+std::string searchable_part(std::string_view message) {
+  constexpr std::size_t least = 12, most = 60;
+  std::string_view longest;
+  while (!message.empty()) {
+    const std::size_t end =
+        std::min(message.find_first_of("0123456789'\"`()[]{}<>=:/\\|$*,;"), message.size());
+    const std::string_view part = trim(message.substr(0, end));
+    if (part.size() > longest.size() && has(part, " ")) longest = part;
+    message.remove_prefix(std::min(end + 1, message.size()));
+  }
+  if (longest.size() < least) return "";
+  if (longest.size() > most) longest = longest.substr(0, longest.rfind(' ', most));
+  return std::string(longest);
+}
+
 }  // namespace ddlrun::diagnose

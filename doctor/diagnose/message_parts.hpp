@@ -21,6 +21,9 @@ std::string option_in(std::string_view message);
 // capitals beside the words "environment variable".
 std::string variable_in(std::string_view message);
 
+// The longest part of a message that its program holds as a fixed text: no numbers, names or paths; or "".
+std::string searchable_part(std::string_view message);
+
 // The sentence that says what to do ("Please add #SBATCH --nodes=NN"), or "".
 std::string advice_in(std::string_view message);
 

@@ -2,7 +2,9 @@
 #include "doctor/diagnose/promoted_cause.hpp"
 
 #include "doctor/diagnose/likely_cause.hpp"
+#include "doctor/diagnose/log_end.hpp"
 #include "doctor/diagnose/log_finding.hpp"
+#include "doctor/diagnose/output_gap.hpp"
 #include "doctor/diagnose/words.hpp"
 
 #include <algorithm>
@@ -19,6 +21,15 @@ constexpr int time_limit_status = 124;
 constexpr std::uint64_t most_between = 25;       // lines between a stall and the limit
 constexpr std::uint64_t most_before_crash = 12;  // lines between an error and a crash
 constexpr int min_error_before_crash = 80;
+
+constexpr std::string_view still_end_id = "F45";
+constexpr std::string_view killed_id = "E1";
+constexpr std::string_view tcp_connect_id = "D2";
+constexpr std::string_view mpi_error_id = "X65";
+
+bool is_demoted(const Finding& finding) {
+  return finding.id == tcp_connect_id && finding.kind == SignatureClass::secondary;
+}
 
 bool is_of_class(std::string_view text, std::string_view id, const LogFacts& log) {
   const Signature* error = error_class(log.signatures, text);
@@ -48,10 +59,54 @@ void promote_stall(Diagnosis& diagnosis, const LogFacts& log) {
   findings.front().kind = SignatureClass::generic;
 }
 
+// The time stamps of the log, or its last line, show that nothing went on for long before the limit.
+void add_still_end(Diagnosis& diagnosis, const LogFacts& log) {
+  auto& findings = diagnosis.also_seen;
+  const Signature* still = find_signature(log.signatures, still_end_id);
+  if (still == nullptr || findings.empty() || log.still_end.last.text.empty()) return;
+  if (findings.front().kind > SignatureClass::ending || !is_time_limit(findings.front(), log)) return;
+  const LogLine& last = log.still_end.last;
+  const bool waits = is_wait(log, last.text);
+  if (log.still_end.silent_seconds == 0 && !waits) return;
+  const std::string what =
+      waits ? last.text : "no output for " + render_hours(log.still_end.silent_seconds) + " before it";
+  Finding finding = finding_for(*still, {}, "", log, diagnosis);
+  finding.kind = SignatureClass::generic;
+  finding.title += ": " + what;
+  finding.evidence = {last};
+  finding.evidence.insert(finding.evidence.end(), findings.front().evidence.begin(),
+                          findings.front().evidence.end());
+  findings.insert(findings.begin(), std::move(finding));
+}
+
+// A peer that refuses a connection has ended: where a rank exited by itself, that is what happened first.
+// One that cannot be reached ("timed out", "No route to host") is another matter.
+void demote_refused_connection(Diagnosis& diagnosis, const LogFacts& log) {
+  auto& findings = diagnosis.also_seen;
+  const auto ended = log.matches.first_failed_rank(log.sources);
+  if (!ended || !ended->how.starts_with("exit status ")) return;
+  const auto reports_mpi_error = [](const Finding& finding) { return finding.id == mpi_error_id; };
+  if (std::any_of(findings.begin(), findings.end(), reports_mpi_error)) return;
+  for (Finding& finding : findings) {
+    const bool is_refused =
+        std::any_of(finding.evidence.begin(), finding.evidence.end(), [](const LogLine& line) {
+          return has_any(line.text, {"Connection refused", "Connection reset"});
+        });
+    if (finding.id == tcp_connect_id && is_refused) finding.kind = SignatureClass::secondary;
+  }
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return !is_demoted(a) && is_demoted(b); });
+}
+
+// A program, a script of Python or one of its modules.
 bool is_missing_program(const Finding& finding) {
+  const auto is_missing = [](const LogLine& line) {
+    return has_any(line.text, {"execv", "xecutable", "command not found", "could not find",
+                               "unable to find the specified", "cannot find the program", "can't open file",
+                               "cannot open shared object file", "No module named"});
+  };
   return finding.kind <= SignatureClass::generic && !finding.evidence.empty() &&
-         has_any(finding.evidence.front().text, {"execv", "xecutable", "command not found", "could not find",
-                                                 "unable to find the specified", "cannot find the program"});
+         std::any_of(finding.evidence.begin(), finding.evidence.end(), is_missing);
 }
 
 Finding likely_finding(const SalientLine& line, const Signature& error, const LogFacts& log,
@@ -106,7 +161,9 @@ void promote_error_before_crash(Diagnosis& diagnosis, const LogFacts& log) {
   auto& findings = diagnosis.also_seen;
   if (findings.empty() || findings.front().kind > SignatureClass::generic) return;
   const Signature* crash = find_signature(log.signatures, findings.front().id);
-  if (crash == nullptr || !crash->shows_stack || findings.front().evidence.empty()) return;
+  // A launcher also kills the ranks that are left after one failed.
+  const bool is_end = crash != nullptr && (crash->shows_stack || crash->id == killed_id);
+  if (!is_end || findings.front().evidence.empty()) return;
   LogLine at = findings.front().evidence.front();
   const bool has_stack = log.stack.crash_site() && log.sources[log.stack.source()] == at.source;
   if (has_stack) at.line = std::min(at.line, log.stack.evidence().line);
@@ -127,8 +184,10 @@ void promote_error_before_crash(Diagnosis& diagnosis, const LogFacts& log) {
     if (of_other || !is_near || log.sources[line.source] != at.source || is_of_setup(line.line.text))
       continue;
     const Signature* error = error_class(log.signatures, error_headline(line));
-    if (error != nullptr && !error->patterns.empty() && !error->may_follow && !error->shows_stack)
-      before.push_back(line);
+    const bool is_plain =
+        crash->id == killed_id && starts_with_any(line.line.text, {"ERROR", "Error: ", "FATAL"});
+    const bool is_known = error != nullptr && (is_plain || !error->patterns.empty());
+    if (is_known && !error->may_follow && !error->shows_stack) before.push_back(line);
   }
   const SalientLine* line = most_telling(before, min_error_before_crash);
   if (line == nullptr) return;
@@ -140,6 +199,8 @@ void promote_error_before_crash(Diagnosis& diagnosis, const LogFacts& log) {
 
 void promote_explanation(Diagnosis& diagnosis, const LogFacts& log) {
   promote_stall(diagnosis, log);
+  add_still_end(diagnosis, log);
+  demote_refused_connection(diagnosis, log);
   promote_cause_of_missing(diagnosis, log);
   promote_error_before_crash(diagnosis, log);
 }

@@ -138,7 +138,8 @@ bool has_warning_letter(std::string_view text) {
 
 bool is_of_modules(std::string_view text) {
   return has_any(text, {"Lmod has detected the following error", "cmdModule.c", "ModuleCmd_", "modulecmd",
-                        "Unable to locate a modulefile", "has not been properly configured to use 'conda"});
+                        "Unable to locate a modulefile", "has not been properly configured to use 'conda",
+                        " module: command not found", " module: not found"});
 }
 
 // "rm: cannot remove 'core.*': No such file or directory"

@@ -186,9 +186,9 @@ class Reader {
   }
 
   Signature read_signature(const YamlValue& value) const {
-    need_mapping(value,
-                 {"id", "class", "title", "match", "topics", "facts", "may_follow", "unless_rank_ended",
-                  "unless_rank_failed", "unless_run_continues", "shows_stack", "cause", "try", "reference"});
+    need_mapping(value, {"id", "class", "title", "match", "topics", "facts", "may_follow",
+                         "unless_rank_ended", "unless_rank_failed", "unless_run_continues", "shows_stack",
+                         "ends_use", "cause", "try", "reference"});
     Signature signature;
     signature.id = required_text(value, "id");
     signature.kind = read_class(value);
@@ -215,6 +215,7 @@ class Reader {
     if (const YamlValue* unless = value.find("unless_rank_failed"))
       signature.unless_rank_failed = read_bool(*unless);
     if (const YamlValue* stack = value.find("shows_stack")) signature.shows_stack = read_bool(*stack);
+    if (const YamlValue* ends = value.find("ends_use")) signature.ends_use = read_bool(*ends);
     if (const YamlValue* unless = value.find("unless_run_continues"))
       signature.unless_run_continues = read_bool(*unless);
     const bool can_be_found =

@@ -89,4 +89,11 @@ TEST_CASE("the option and the variable that a message names") {
   CHECK(variable_in("CUDA_ERROR_ILLEGAL_ADDRESS in KERNEL_X") == "");
 }
 
+TEST_CASE("the part of a message that its source has") {
+  CHECK(searchable_part("Error: cell volume is negative -0.33 in element 1204") ==
+        "cell volume is negative -");
+  CHECK(searchable_part("mesh file '/work/a.msh' has too few elements") == "has too few elements");
+  CHECK(searchable_part("error 12: abc").empty());
+}
+
 TEST_SUITE_END();

@@ -114,4 +114,81 @@ TEST_CASE("before a call of MPI_Abort a line in words that are less sure is the 
   CHECK(alone.cause->id == "E26");
 }
 
+TEST_CASE("a job that prints nothing for long before its time limit stands still") {
+  const std::string limit =
+      "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2024-05-01T22:17:05 DUE TO TIME LIMIT ***\n";
+  const auto steps = [](const char* last) {
+    return "2024-05-01 10:00:00 step 1\n2024-05-01 10:01:00 step 2\n" + std::string(last) + " step 3\n";
+  };
+  struct Row {
+    std::string text, id;
+  };
+  const Row rows[] = {
+      {steps("2024-05-01 10:02:00") + limit, "F45"},
+      {steps("2024-05-01 22:16:58") + limit, "F15"},
+      {"Initializing distributed: rank 0 of 4\n" + limit, "F45"},
+      {"step 3\n" + limit, "F15"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    const Diagnosis diagnosis = diagnose_text(row.text);
+    REQUIRE(diagnosis.cause);
+    CHECK(diagnosis.cause->id == row.id);
+  }
+  const Diagnosis still = diagnose_text(rows[0].text);
+  CHECK(still.cause->title ==
+        "the job stands still until its time limit: no output for 12 h 15 min before it");
+}
+
+TEST_CASE("a refused connection after a rank exits by itself is a consequence") {
+  const std::string tcp =
+      "WARNING: Open MPI failed to TCP connect to a peer MPI process.  This\nshould not happen.\n\n"
+      "  Local host: n1\n  Message:    connect() to 10.0.0.4:1024 failed\n  Error:      ";
+  const std::string exit =
+      "mpirun detected that one or more processes exited with non-zero status, thus causing\n"
+      "the job to be terminated. The first process to do so was:\n\n"
+      "  Process name: [[77,1],3]\n  Exit code:    3\n";
+  const Diagnosis refused =
+      diagnose_text("rank 3: nothing to do\n" + tcp + "Connection refused (111)\n" + exit);
+  CHECK(!refused.cause);
+  CHECK(refused.verdict == Verdict::unknown);
+  const Diagnosis unreachable =
+      diagnose_text("rank 3: nothing to do\n" + tcp + "No route to host (113)\n" + exit);
+  REQUIRE(unreachable.cause);
+  CHECK(unreachable.cause->id == "D2");
+}
+
+TEST_CASE("an error in words before a launcher kills the other ranks is the cause") {
+  const std::string killed =
+      "mpirun noticed that process rank 0 with PID 0 on node n3 exited on signal 9 (Killed).\n";
+  const Diagnosis diagnosis = diagnose_text("ERROR: nz must be a multiple of the ranks\nSTOP 2\n" + killed);
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->title == "ERROR: nz must be a multiple of the ranks");
+  const Diagnosis alone = diagnose_text("step 7\n" + killed);
+  REQUIRE(alone.cause);
+  CHECK(alone.cause->id == "E1");
+}
+
+TEST_CASE("a module of Python is missing where conda is not set up") {
+  const Diagnosis diagnosis = diagnose_text(
+      "CommandNotFoundError: Your shell has not been properly configured to use 'conda activate'.\n"
+      "Traceback (most recent call last):\n  File \"fit.py\", line 3, in <module>\n    import torch\n"
+      "ModuleNotFoundError: No module named 'torch'\n");
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->id == "J72");
+}
+
+TEST_CASE("a missing module command is not the cause of what another text explains") {
+  const std::string module = "/var/spool/slurmd/job7/slurm_script: line 9: module: command not found\n";
+  const Diagnosis pmi =
+      diagnose_text(module +
+                    "The application appears to have been direct launched using \"srun\",\n"
+                    "but OMPI was not built with SLURM's PMI support and therefore cannot\nexecute.\n");
+  REQUIRE(pmi.cause);
+  CHECK(pmi.cause->id == "X21");
+  const Diagnosis alone = diagnose_text(module);
+  REQUIRE(alone.cause);
+  CHECK(alone.cause->id == "X43");
+}
+
 TEST_SUITE_END();

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// Which of several messages of a log is the cause, and how its title and first remedy are made.
+#include "doctor/diagnose/diagnosis.hpp"
+#include "tests/unit/doctor/diagnose/examples.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace ddlrun::diagnose;
+using ddlrun::tests::diagnose_text;
+
+namespace {
+
+std::string id_of_cause(const Diagnosis& diagnosis) { return diagnosis.cause ? diagnosis.cause->id : "none"; }
+
+}  // namespace
+
+TEST_SUITE_BEGIN("doctor/diagnose/cause_order");
+
+TEST_CASE("a log that ends in NUL bytes was cut off") {
+  const std::string text = "energy 1.5 2.5\nenergy 1.4 ";
+  CHECK(id_of_cause(diagnose_text(text + std::string(4096, '\0'))) == "J101");
+  CHECK(id_of_cause(diagnose_text(text + "2.4\n")) == "none");
+  CHECK(id_of_cause(diagnose_text("ORTE was unable to reliably start one or more daemons.\n" + text +
+                                  std::string(4096, '\0'))) == "C1");
+}
+
+TEST_CASE("a bare exception stands behind the text that explains it") {
+  const std::string frame = "Traceback (most recent call last):\n  File \"fit.py\", line 9, in <module>\n";
+  const std::string usage =
+      "NCCL error in: ProcessGroupNCCL.cpp:77, invalid usage, NCCL version 2.10.3\n"
+      "ncclInvalidUsage: This usually reflects invalid usage of NCCL library\n";
+  CHECK(id_of_cause(diagnose_text(frame + "RuntimeError\n\n" + usage)) == "V131");
+  CHECK(id_of_cause(diagnose_text(frame + "RuntimeError\n")) == "E24");
+}
+
+TEST_CASE("a GPU with bad memory is the cause, however long its job goes on") {
+  std::string lines;
+  for (int line = 0; line < 60; ++line) lines += "reading part " + std::to_string(line) + "\n";
+  const std::string ecc = "E gpu/session.cc:4] failed call to cuInit: CUDA_ERROR_ECC_UNCORRECTABLE\n";
+  const std::string later =
+      "Traceback (most recent call last):\n  File \"fit.py\", line 9, in <module>\n"
+      "InternalError: no session\n";
+  CHECK(id_of_cause(diagnose_text(ecc + lines + later)) == "K78");
+}
+
+TEST_CASE("InfiniBand without a port is a note where the job ends well") {
+  const std::string help =
+      "WARNING: There is at least non-excluded one OpenFabrics device found,\n"
+      "but there are no active ports detected (or Open MPI was unable to use\nthem).\n"
+      "--------------------------------------------------------------------------\n";
+  const std::string count =
+      "[n1:77] 7 more processes have sent help message help-mpi-btl-openib.txt / no active ports found\n";
+  CHECK(exit_code(diagnose_text(help + "Reading mesh\nSolving\nEnd\n" + count)) == 0);
+  CHECK(id_of_cause(diagnose_text(help)) == "A12");
+}
+
+TEST_CASE("the value of a message is neither a frame line nor its own first line") {
+  const std::string box = " %%%%%%%%%%%%%%%%%%%%%%%%%%%%\n", head = "     Error in routine scale_h (1):\n";
+  const Diagnosis diagnosis =
+      diagnose_text(box + head + "\n" + box + head + "     the field has another grid\n" + box);
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->title == "Quantum ESPRESSO stopped: the field has another grid");
+}
+
+TEST_CASE("a value that ends within a sentence goes on in the next line") {
+  const Diagnosis diagnosis = diagnose_text(
+      "ERROR: LoadError: MethodError: Cannot `convert` an object of type \n  Int64 to an object of type \n"
+      "  Channel\n\nStacktrace:\n [1] top-level scope\n   @ ~/run.jl:3\n");
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->title ==
+        "a Julia program stopped: MethodError: Cannot `convert` an object of type Int64 to an object of type "
+        "Channel");
+}
+
+TEST_CASE("an exception that a signature explains counts before a last line that looks like an end") {
+  const Diagnosis diagnosis = diagnose_text(
+      "Traceback (most recent call last):\n  File \"/work/fit.py\", line 4, in main\n"
+      "omegaconf.errors.ConfigAttributeError: Key 'depth' is not in struct\n    full_key: net.depth\n"
+      "    object_type=dict\n\nSet the environment variable HYDRA_FULL_ERROR=1 for a complete stack "
+      "trace.\n");
+  CHECK(id_of_cause(diagnosis) == "Y58");
+}
+
+TEST_CASE("a file of which the message names a line is there: the line is shown") {
+  const Diagnosis diagnosis =
+      diagnose_text("OwnFlowError in line 12 of /work/ada/rules/count.own: the step has no output\n");
+  REQUIRE(diagnosis.cause);
+  REQUIRE(!diagnosis.cause->remedies.empty());
+  CHECK(diagnosis.cause->remedies.front().starts_with("sed -n 12p /work/ada/rules/count.own "));
+}
+
+TEST_CASE("a task that a workflow starts again is a note where the workflow ends well") {
+  const std::string rule =
+      "[Mon Mar  4 10:00:01 2024]\nError in rule trim:\n    jobid: 3\n    output: t/a.fq\n";
+  const std::string done =
+      "Trying to restart job 3.\nrule trim:\n    output: t/a.fq\nFinished job 3.\n4 of 4 steps (100%) done\n"
+      "Complete log: x.log\n";
+  CHECK(exit_code(diagnose_text(rule + done)) == 0);
+  CHECK(id_of_cause(diagnose_text(rule)) == "Y154");
+  std::string tasks;
+  for (int task = 0; task < 14; ++task)
+    tasks += "[1a/2b] Submitted process > ALIGN (" + std::to_string(task) + ")\n";
+  CHECK(exit_code(diagnose_text(
+            "executor >  slurm (7)\n[5e/77] NOTE: Process `QC (2)` terminated with an error exit status "
+            "(137) -- "
+            "Execution is retried (1)\n" +
+            tasks + "Completed at: 04-Mar-2024 10:00:00\nDuration    : 1h 2m 3s\nCPU hours   : 12.1\n")) ==
+        0);
+}
+
+TEST_CASE("the error of a rule's own program explains more than the rule") {
+  const Diagnosis diagnosis = diagnose_text(
+      "trim: error: the adapter has no letters\nError in rule trim:\n    jobid: 3\n    output: t/a.fq\n");
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->title == "trim: error: the adapter has no letters");
+}
+
+TEST_CASE("a library is missing because a module is unknown") {
+  const Diagnosis diagnosis = diagnose_text(
+      "Lmod has detected the following error: The following module(s) are unknown: \"cuda/77\"\n"
+      "./solve: error while loading shared libraries: libcudart.so.12: cannot open shared object file: No "
+      "such "
+      "file or directory\n");
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->evidence.front().line == 1);
+}
+
+TEST_SUITE_END();
