@@ -358,6 +358,7 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
     add_crash_site(*diagnosis.cause, log);
     add_class_of_stop(*diagnosis.cause, log, diagnosis);
     add_advice_of_log(*diagnosis.cause);
+    put_scheduler_last(*diagnosis.cause, log, diagnosis);
     const bool likely = diagnosis.cause->kind == SignatureClass::likely;
     diagnosis.verdict = likely ? Verdict::likely_cause : Verdict::cause_found;
   } else if (!ended_well(end) && (certainly_failed || shows_failure(diagnosis, log))) {

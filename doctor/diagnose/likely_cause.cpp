@@ -68,14 +68,19 @@ std::string_view without_quotes(std::string_view text) {
   return trim(text.substr(1, text.size() - 2));
 }
 
+// A stack, or the end of a process, below an error.
+bool begins_other_message(std::string_view text) {
+  return starts_with_any(text, {"Backtrace:", "Stacktrace:", "Calls: ", "forrtl: ", "Image  ", "#0 ",
+                                "Abort(", "application called MPI_Abort", "MPI_ABORT", "srun: "});
+}
+
 std::string joined(std::string_view first, const std::vector<EvidenceLine>& following) {
   std::string text(first);
   std::string_view last = first;
   for (const EvidenceLine& next : following) {
     const std::string_view more = without_quotes(next.text);
     if (more == last) continue;
-    if (more.starts_with("Backtrace:") || more.starts_with("Stacktrace:") || more.starts_with("Calls: "))
-      break;
+    if (begins_other_message(more)) break;
     if (text.size() > first.size() && text.size() + more.size() > max_headline) break;
     text += ' ' + std::string(more);
     last = more;

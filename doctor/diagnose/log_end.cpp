@@ -50,6 +50,7 @@ bool reports_end(std::string_view line) {
                                 "lapsed",   "PASSED",  "'ok'",           "End Time",        "end time",
                                 "Finalis",  "Finaliz", "Execution rate", "Results saved",   "successfully",
                                 "real ",    "user ",   "Goodbye",        "Destroy COMPLETE"};
+  if (has_any(line, {"ncomplete", "rror", "ailed", "not complete"})) return false;
   return line == "End" || has_any(line, words);  // OpenFOAM's last line
 }
 

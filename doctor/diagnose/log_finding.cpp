@@ -95,7 +95,9 @@ void add_named_parts(Finding& finding, const std::string& message, const LogFact
     if (!name.empty() && std::none_of(all.begin(), all.end(), names_it)) all.insert(all.begin(), remedy);
   };
   if (reports_end_of_child(message)) return;  // the path is that of the job script
-  const std::string path = path_in(message), option = option_in(message), variable = variable_in(message);
+  const std::string named = file_with_line(message);
+  const std::string path = named.empty() ? path_in(message) : named;
+  const std::string option = option_in(message), variable = variable_in(message);
   if (const std::string place = line_of(path, message); !place.empty())
     put(path, fmt::format("sed -n {}p {}   # {}: the line that the message names", place, quote_shell(path),
                           there));
@@ -112,6 +114,21 @@ void add_search(Finding& finding, const std::string& message) {
       finding.remedies.begin(),
       fmt::format("grep -rnF {} DIR   # the source of the program or package: which condition prints it",
                   quote_shell(part)));
+}
+
+void put_scheduler_last(Finding& finding, const LogFacts& log, const Diagnosis& diagnosis) {
+  const auto names_slurm = [](std::string_view text) {
+    return has_any(text, {"slurm", "Slurm", "SLURM", "srun", "sbatch", "StepId"});
+  };
+  const auto line_names_slurm = [&](const LogLine& line) { return names_slurm(line.text); };
+  const bool of_slurm = diagnosis.of_srun || names_slurm(finding.reference) || names_slurm(finding.cause) ||
+                        names_slurm(finding.title) ||
+                        std::any_of(log.sources.begin(), log.sources.end(), names_slurm) ||
+                        std::any_of(finding.evidence.begin(), finding.evidence.end(), line_names_slurm);
+  if (of_slurm) return;
+  std::stable_partition(finding.remedies.begin(), finding.remedies.end(), [](const std::string& remedy) {
+    return !starts_with_any(remedy, {"sbatch ", "srun ", "sacct ", "scontrol ", "sinfo ", "seff "});
+  });
 }
 
 void add_tagging(Finding& finding, const LogFacts& log, const Diagnosis& diagnosis) {

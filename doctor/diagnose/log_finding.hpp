@@ -37,6 +37,9 @@ void add_named_parts(Finding& finding, const std::string& message, const LogFact
 // What finds an unknown message in the source of its program comes first.
 void add_search(Finding& finding, const std::string& message);
 
+// Commands of Slurm come last where nothing shows that Slurm started the job.
+void put_scheduler_last(Finding& finding, const LogFacts& log, const Diagnosis& diagnosis);
+
 // Where no line has a rank before it, the next log of several ranks should have.
 void add_tagging(Finding& finding, const LogFacts& log, const Diagnosis& diagnosis);
 

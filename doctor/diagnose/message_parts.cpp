@@ -153,6 +153,20 @@ std::string path_in(std::string_view message) {
   return "";
 }
 
+std::string file_with_line(std::string_view message) {
+  const std::vector<std::string_view> words = split_blanks(message, " \t()");
+  for (std::size_t i = 0; i + 3 < words.size(); ++i) {
+    const bool is_number = words[i + 1].find_first_not_of("0123456789") == npos;
+    const bool is_line = (words[i] == "line" || words[i] == "Line") && is_number;
+    const std::string_view file = without_marks(words[i + 3]);
+    const std::size_t dot = file.rfind('.');
+    const bool is_name = dot != npos && dot > 0 && dot + 1 < file.size() && !has(file, "://");
+    const bool is_place = words[i + 2] == "of" || words[i + 2] == "in";
+    if (is_line && is_place && is_name && file.size() <= max_path) return std::string(file);
+  }
+  return "";
+}
+
 std::string library_in(std::string_view message) {
   for (const std::string_view word : split_blanks(message, " \t=")) {
     std::string_view plain = without_marks(word);

@@ -14,6 +14,9 @@ std::string path_in(std::string_view message);
 // "libfoo.so.2" in the message, or "".
 std::string library_in(std::string_view message);
 
+// "run.cfg" in "line 14 of run.cfg", or "".
+std::string file_with_line(std::string_view message);
+
 // "--foo" in the message, or "".
 std::string option_in(std::string_view message);
 

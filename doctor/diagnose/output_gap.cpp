@@ -29,7 +29,7 @@ constexpr std::int64_t largest_zone = 14 * 3600;
 bool may_be_time_zone(std::int64_t gap, std::int64_t longest) {
   const std::int64_t rest = gap % zone_step;
   return gap <= largest_zone + zone_step &&
-         (rest <= 2 * longest + clock_slack || rest >= zone_step - clock_slack);
+         (rest <= longest + clock_slack || rest >= zone_step - clock_slack);
 }
 
 bool is_of_scheduler(std::string_view text) {

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t max_kept = 48;
 constexpr int min_followed_score = 70;
+constexpr int min_head_score = 60;  // of a line that ends with a colon
 constexpr int max_following = 8;
 constexpr int max_following_stack = 20;    // an error stack of MPICH
 constexpr int last_errno = 134;            // of Linux
@@ -242,7 +243,7 @@ int line_salience(std::string_view text, int word_score) {
   if (is_probe(text)) score = std::min(score, 60);
   if (has_any(text, {"xit code 0", "xit code: 0", "xit status 0", "xitcode 0", "xited with 0"})) score = 0;
   if (is_consequence(text)) score = std::min(score, 70);
-  if (has_any(text, {"forrtl: error (76)"})) score = std::min(score, 70);  // an abort, without its reason
+  if (has_any(text, {"forrtl: error (76)"})) score = std::min(score, 60);  // an abort, without its reason
   if (has_any(text, {"Signal: ", "*** Process received signal"})) score += 5;
   return std::max(score, 0);
 }
@@ -279,7 +280,9 @@ void SalientLines::take(const ReadLine& line, int word_score) {
   }
   if (full && score <= weakest->score) return;
   if (full) kept_.erase(weakest);
-  const bool may_follow = score >= min_followed_score || is_bare_head(found.line.text);
+  const bool is_head =
+      is_bare_head(found.line.text) || (score >= min_head_score && found.line.text.ends_with(':'));
+  const bool may_follow = score >= min_followed_score || is_head;
   if (may_follow && score > followed_score_) {
     followed_shape_ = found.shape;
     followed_score_ = score;

@@ -127,4 +127,46 @@ TEST_CASE("a library is missing because a module is unknown") {
   CHECK(diagnosis.cause->evidence.front().line == 1);
 }
 
+TEST_CASE("a remedy of Slurm comes last where nothing shows Slurm") {
+  const std::string ecc = "CUDA error: uncorrectable ECC error encountered\n";
+  const Diagnosis plain = diagnose_text(ecc);
+  REQUIRE(plain.cause);
+  CHECK(plain.cause->remedies.back().starts_with("srun --exclude"));
+  const Diagnosis of_slurm = diagnose_text(ecc + "srun: error: n1: task 2: Exited with exit code 1\n");
+  REQUIRE(of_slurm.cause);
+  CHECK(of_slurm.cause->remedies.front().starts_with("srun --exclude"));
+}
+
+TEST_CASE("a line that announces an error is read with the next one") {
+  const Diagnosis diagnosis = diagnose_text(
+      "sea: step 12\n (abort_sea) ABORTED:\n (abort_sea) error = (advect) points out of bounds\n"
+      "forrtl: error (76): Abort trap signal\nImage              PC                Routine\n");
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->title == "(abort_sea) ABORTED: (abort_sea) error = (advect) points out of bounds");
+}
+
+TEST_CASE("the line of a file in the directory of the job is shown") {
+  const Diagnosis diagnosis =
+      diagnose_text("ERROR in read_config: keyword \"tiem\" not recognised (line 14 of run.cfg)\n");
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->remedies.front().starts_with("sed -n 14p run.cfg "));
+}
+
+TEST_CASE("an incomplete step is no end of a run") {
+  const std::string error = "CMake Error at CMakeLists.txt:20 (find_package):\n  no package \"Own\"\n";
+  CHECK(exit_code(diagnose_text(
+            error + "\n  OwnConfig.cmake\n  own-config.cmake\n\n-- Configuring incomplete, errors "
+                    "occurred!\n")) == 1);
+}
+
+TEST_CASE("a program that Python starts explains its end itself") {
+  const std::string end =
+      "Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in <module>\n"
+      "subprocess.CalledProcessError: Command '['./prep']' returned non-zero exit status 3.\n";
+  const Diagnosis diagnosis = diagnose_text("prep: unable to read variable 'lev'\n" + end);
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->title == "prep: unable to read variable 'lev'");
+  CHECK(id_of_cause(diagnose_text(end)) == "H206");
+}
+
 TEST_SUITE_END();
