@@ -76,7 +76,7 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last
   finding.evidence = lines_in(source, exception->evidence);
   finding.following = lines_in(source, exception->following);
 
-  if (!exception->file.empty()) {
+  if (!exception->file.empty() && exception->type != "KeyboardInterrupt") {
     const std::uint64_t line = exception->line;
     finding.remedies.insert(
         finding.remedies.begin(),

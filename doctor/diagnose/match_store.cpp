@@ -131,7 +131,8 @@ void MatchStore::add(Match&& match, std::uint64_t episode) {
       !match.is_ending && !evidence.empty() &&
       (!entries_.contains(match.owner) || set_.signatures[match.owner].unless_run_continues) &&
       has(evidence.front().text, "sent help message");
-  if (!is_benign && !is_count) last_line_ = std::max(last_line_, match.sequence + length);
+  const bool is_good_end = match.is_ending && match.captures.status == 0 && !match.captures.signal;
+  if (!is_benign && !is_count && !is_good_end) last_line_ = std::max(last_line_, match.sequence + length);
   if (match.is_ending) return add_ending(match);
   Entry& entry = entries_[match.owner];
   const bool first = entry.count == 0;
@@ -164,6 +165,8 @@ void MatchStore::add_ending(const Match& match) {
     if (captures.status) status_.status = captures.status;
     if (captures.signal && *captures.signal != 0) status_.status = 128 + *captures.signal;
     status_.from = log_source_named(ending.from);
+    // One command of several that ended well says nothing about the others.
+    if (status_.status == 0 && status_.from == LogSource::unknown) status_ = {};
   }
 }
 

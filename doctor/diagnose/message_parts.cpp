@@ -30,6 +30,16 @@ bool is_path(std::string_view word) {
   return slash != npos && word.find_first_not_of("/.") != npos;
 }
 
+// "input.dat", "run_2.nml": a name with letters behind its last dot.
+bool is_file_name(std::string_view word) {
+  const std::size_t dot = word.rfind('.');
+  if (dot == npos || dot == 0 || word.size() > max_path) return false;
+  const std::string_view ending = word.substr(dot + 1);
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  return !ending.empty() && ending.size() <= 5 && is_letter(ending.front()) &&
+         word.find_first_of("()[]{}<>:;,*?$|&\"'`/\\") == npos;
+}
+
 std::string_view without_marks(std::string_view word) {
   while (!word.empty() && has("([{'\"`<", word.substr(0, 1))) word.remove_prefix(1);
   while (!word.empty() && has(")]}'\"`>,;:.!", word.substr(word.size() - 1))) word.remove_suffix(1);
@@ -150,6 +160,11 @@ std::string path_in(std::string_view message) {
     if (is_path(plain) && (plain.starts_with('/') || plain.starts_with("./") || plain.starts_with("~/")))
       return std::string(plain);
   }
+  if (has_any(message,
+              {"o such file", "annot open", "an't open", "nable to open", "not open", "rror opening"})) {
+    for (const std::string_view word : split_blanks(message, " \t="))
+      if (is_file_name(without_marks(word))) return std::string(without_marks(word));
+  }
   return "";
 }
 
@@ -160,7 +175,8 @@ std::string file_with_line(std::string_view message) {
     const bool is_line = (words[i] == "line" || words[i] == "Line") && is_number;
     const std::string_view file = without_marks(words[i + 3]);
     const std::size_t dot = file.rfind('.');
-    const bool is_name = dot != npos && dot > 0 && dot + 1 < file.size() && !has(file, "://");
+    const bool is_upper = file.size() > 3 && file.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == npos;
+    const bool is_name = is_upper || (dot != npos && dot > 0 && dot + 1 < file.size() && !has(file, "://"));
     const bool is_place = words[i + 2] == "of" || words[i + 2] == "in";
     if (is_line && is_place && is_name && file.size() <= max_path) return std::string(file);
   }

@@ -169,4 +169,12 @@ TEST_CASE("a program that Python starts explains its end itself") {
   CHECK(id_of_cause(diagnose_text(end)) == "H206");
 }
 
+TEST_CASE("the exit status in an epilogue shows that a run failed") {
+  const std::string text =
+      "store> Error: failed to open the table\nResource usage summary:\n    CPU time : 12.00 sec.\n"
+      "    Max Memory : 12 MB\nJob 12 finished\nwrote 1 of 2\n";
+  CHECK(exit_code(diagnose_text(text + "Exit status: 1\n")) == 1);
+  CHECK(exit_code(diagnose_text(text + "Exit status: 0\n")) == 0);
+}
+
 TEST_SUITE_END();

@@ -96,4 +96,13 @@ TEST_CASE("the part of a message that its source has") {
   CHECK(searchable_part("error 12: abc").empty());
 }
 
+TEST_CASE("a file in the directory of the job") {
+  CHECK(path_in("Error: No such file input.dat") == "input.dat");
+  CHECK(path_in("cannot open run_2.nml: 0.5 s") == "run_2.nml");
+  CHECK(path_in("Error in model.fit: shapes").empty());
+  CHECK(file_with_line("there must be 1 or 3 items on line 4 of POSCAR") == "POSCAR");
+  CHECK(file_with_line("keyword not recognised (line 14 of run.cfg)") == "run.cfg");
+  CHECK(file_with_line("line 14 of the input").empty());
+}
+
 TEST_SUITE_END();
