@@ -9,6 +9,7 @@
 #include "doctor/diagnose/log_end.hpp"
 #include "doctor/diagnose/log_finding.hpp"
 #include "doctor/diagnose/promoted_cause.hpp"
+#include "doctor/diagnose/result_lines.hpp"
 #include "doctor/diagnose/status_causes.hpp"
 #include "doctor/diagnose/words.hpp"
 
@@ -60,6 +61,18 @@ const SalientLine* line_before_abort(const std::vector<Finding>& findings, const
     if (last == nullptr || line.line.line > last->line.line) last = &line;
   }
   return last;
+}
+
+// Words that no rule knows: the last line before the abort, where it is a sentence and no row of numbers.
+void add_last_words(Finding& cause, const LogFacts& log) {
+  constexpr std::uint64_t near = 4;  // lines
+  constexpr std::ptrdiff_t least_blanks = 2;
+  if (cause.id != abort_id || cause.evidence.empty() || log.lines_before_end.empty()) return;
+  const LogLine& last = log.lines_before_end.back();
+  const LogLine& end = cause.evidence.front();
+  const bool is_near = last.source == end.source && last.line < end.line && last.line + near >= end.line;
+  const bool is_sentence = std::count(last.text.begin(), last.text.end(), ' ') >= least_blanks;
+  if (is_near && is_sentence && !is_result(last.text)) cause.title += " after: " + last.text;
 }
 
 // What general rules find where no signature gives a cause.
@@ -356,6 +369,7 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
     diagnosis.cause = std::move(findings.front());
     findings.erase(findings.begin());
     add_crash_site(*diagnosis.cause, log);
+    add_last_words(*diagnosis.cause, log);
     add_class_of_stop(*diagnosis.cause, log, diagnosis);
     add_advice_of_log(*diagnosis.cause);
     put_scheduler_last(*diagnosis.cause, log, diagnosis);

@@ -177,4 +177,14 @@ TEST_CASE("the exit status in an epilogue shows that a run failed") {
   CHECK(exit_code(diagnose_text(text + "Exit status: 0\n")) == 0);
 }
 
+TEST_CASE("the last words before a call of MPI_Abort are in the title") {
+  const std::string end = "application called MPI_Abort(MPI_COMM_WORLD, 1) - process 4\n";
+  const Diagnosis words = diagnose_text("step 1 t 0.1\nNegative pressure at node 12, giving up\n" + end);
+  REQUIRE(words.cause);
+  CHECK(words.cause->title == "rank 4 called MPI_Abort after: Negative pressure at node 12, giving up");
+  const Diagnosis numbers = diagnose_text("step 1 t 0.1\nstep 2 t 0.2\n" + end);
+  REQUIRE(numbers.cause);
+  CHECK(numbers.cause->title == "rank 4 called MPI_Abort");
+}
+
 TEST_SUITE_END();
