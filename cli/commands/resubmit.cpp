@@ -8,10 +8,12 @@
 #include "cli/submit_job.hpp"
 #include "schedulers/client/job_directory.hpp"
 #include "schedulers/client/job_query.hpp"
+#include "schedulers/client/submitted_job.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace ddlrun::cli {
@@ -32,6 +34,14 @@ struct ResubmitOptions {
   bool detach = false;
 };
 
+void check_task(System& system, const JobRef& job) {
+  const auto tasks = submitted_tasks(system, job);
+  const auto task = parse_unsigned(job.task);
+  if (task && std::ranges::find(tasks, *task) != tasks.end()) return;
+  throw Error(ErrorKind::request, {fmt::format("the job has no task {}", printable(job.task, 40)),
+                                   printable(job.id, 80), "ddlrun status lists its tasks"});
+}
+
 // The settings that were written beside the job's script, and the template that was kept there.
 int run_resubmit(System& system, ResubmitOptions options) {
   if (options.id.empty())
@@ -47,7 +57,8 @@ int run_resubmit(System& system, ResubmitOptions options) {
   options.job.again = true;
   if (const std::string kept = kept_template(job.files()); system.files.exists(kept))
     options.job.flags["template"] = {kept};
-  if (!job.task.empty() && !options.job.flags.contains("array")) {
+  if (!job.task.empty() && options.job.flags["array"].empty()) {
+    check_task(system, job);
     options.job.flags["array"] = {job.task};
     system.err(fmt::format("ddlrun: only task {} of the array: --array {}\n", job.task, job.task));
   }

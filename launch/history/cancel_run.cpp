@@ -41,9 +41,10 @@ std::string wait_for_end(System& system, const std::string& directory, std::uint
 }  // namespace
 
 bool names_run(const std::string& word) {
-  constexpr std::string_view form = "00000000-000000-";
+  // No job's id has it: a local one begins with a PID, of seven digits at most.
+  constexpr std::string_view form = "00000000-0";
   if (word.find('/') != std::string::npos) return true;
-  return word.size() > form.size() &&
+  return word.size() >= form.size() &&
          std::equal(form.begin(), form.end(), word.begin(), [](char expected, char found) {
            return expected == '0' ? found >= '0' && found <= '9' : expected == found;
          });

@@ -8,7 +8,7 @@
 
 namespace ddlrun::launch {
 
-// Whether the word has the form of a run's id, DATE-TIME-XXXXXX, or is a directory.
+// Whether the word has the form of a run's id, DATE-TIME-XXXXXX, or of its beginning, or is a directory.
 bool names_run(const std::string& word);
 
 // Sends TERM to the run's ddlrun, which passes it to the ranks and ends what is left after their time to

@@ -115,14 +115,19 @@ std::string pbs_dependencies(const JobSpec& job) {
   return join(parts, ",");
 }
 
-void check_pbs_array(const JobSpec& job, bool torque) {
+void check_pbs_array(const JobSpec& job) {
   if (!job.array) return;
   if (job.requeue.wanted)
     refuse_pbs("PBS cannot start one task of an array again", "requeue", "requeue: no, or jobs of their own");
-  if (!torque && job.array->first == job.array->last)
-    refuse_pbs(
-        fmt::format("an array of PBS needs two tasks at least, not {}-{}", job.array->first, job.array->last),
-        "array", "array: 0-1");
+}
+
+// OpenPBS 23.06 refuses "2-2"; of "2-3:2" it makes the one task 2.
+std::string pbs_array(ArrayRange array) {
+  if (array.first == array.last) {
+    array.last = array.first + 1;
+    array.step = 2;
+  }
+  return render_array(array);
 }
 
 // Torque counts an array without steps, so each task is named.
@@ -151,9 +156,8 @@ void add_payer(std::vector<std::string>& lines, const JobSpec& job, const templa
 }
 
 void add_pbs_life(std::vector<std::string>& lines, const JobSpec& job, const JobDirectory& dir, bool torque) {
-  check_pbs_array(job, torque);
-  if (job.array)
-    lines.push_back(torque ? "-t " + torque_array(*job.array) : "-J " + render_array(*job.array));
+  check_pbs_array(job);
+  if (job.array) lines.push_back(torque ? "-t " + torque_array(*job.array) : "-J " + pbs_array(*job.array));
   if (!job.dependencies.empty()) lines.push_back("-W depend=" + pbs_dependencies(job));
   if (!job.mail.empty()) {
     lines.push_back("-M " + directive_value(ValueKind::mail, job.mail, "mail"));

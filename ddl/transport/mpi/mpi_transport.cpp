@@ -3,7 +3,7 @@
 
 #include "ddl/error.hpp"
 #include "ddl/launcher.hpp"
-#include "ddl/transport/mpi/finalize_guard.hpp"
+#include "ddl/transport/mpi/mpi_finalize_guard.hpp"
 #include "ddl/transport/mpi/mpi_gather.hpp"
 #include "ddl/transport/mpi/mpi_message_wire.hpp"
 #include "ddl/transport/mpi/mpi_node_comm.hpp"

@@ -67,4 +67,10 @@ scenario_array() {
   ends 7
   ddl logs "${id}_1"
   same "the log of a task" "task 1" "$(cat "$work/out")"
+  run on node1 "$tool" resubmit "${id}_9"
+  ends 3
+  run on node1 "$tool" resubmit "${id}_2"
+  ends 7
+  ddl status "$(head -n 1 "$work/out")" --json
+  same "one task again" "failed 7" "$(json '" ".join(t["state"] + " " + str(t["exit_status"]) for t in j["tasks"])')"
 }

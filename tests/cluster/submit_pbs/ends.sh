@@ -62,6 +62,12 @@ scenario_array() {
   ddl logs "${number}[1]"
   ends 0
   same "the log of a task" "task 1" "$(cat "$work/out")"
+  run on node1 env "${small[@]}" "$tool" resubmit "${number}[9]"
+  ends 3
+  run on node1 env "${small[@]}" "$tool" resubmit "${number}[2]"
+  ends 7
+  ddl status "$(head -n 1 "$work/out")" --json
+  same "one task again" "failed 7" "$(json '" ".join(t["state"] + " " + str(t["exit_status"]) for t in j["tasks"])')"
 }
 # After qdel of an array, OpenPBS 23.06 has the parent's attributes for tasks that ended before: their own files count.
 scenario_array_cancelled() {

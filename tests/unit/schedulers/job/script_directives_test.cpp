@@ -173,7 +173,7 @@ TEST_CASE("place, payer and life in each dialect") {
        [](JobSpec& job) {
          job.array = ArrayRange{3, 3, 1, 0};
        },
-       ""},
+       "-J 3-4:2"},
       {pbs,
        [](JobSpec& job) {
          job.array = ArrayRange{0, 9, 1, 0}, job.requeue.wanted = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ddl/transport/mpi/finalize_guard.hpp"
+#include "ddl/transport/mpi/mpi_finalize_guard.hpp"
 
 #include <fmt/format.h>
 #include <mpi.h>
