@@ -13,6 +13,7 @@ constexpr ErrorKeyword keywords[] = {
     {"ERROR]", 75},
     {" ERROR", 65},
     {" Error ", 60},
+    {"GSL Error", 80},
     {" error ", 55},
     {"Error at ", 70},
     {"Error returned", 75},

@@ -68,6 +68,7 @@ LogAnalysis::LogAnalysis(std::shared_ptr<const SignatureSet> set)
 
 void LogAnalysis::begin_source(const std::string& name) {
   sources_.push_back(sanitize(name, 300));
+  lines_of_source_.push_back(0);
   source_rank_ = rank_in_name(name);
   line_ = 0;
 }
@@ -107,6 +108,7 @@ void LogAnalysis::end_source() {
   tail_.end_source();
   salient_.end_source();
   lines_ended_ += line_;
+  lines_of_source_.back() = line_;
   line_ = 0;
 }
 
@@ -296,9 +298,26 @@ Diagnosis LogAnalysis::diagnosis(const RunStatus& end) const {
     return std::any_of(lines.begin(), lines.end(), std::mem_fn(&LastLine::names_rank));
   };
   const bool names_ranks = names_ranks_ || names_rank(last_lines_) || names_rank(lines_before_end_);
-  return conclude({index_->set(), matches_, salient_, tracebacks_, stack_, collectives_, episodes_, sources_,
-                   texts_of(last_lines_), texts_of(lines_before_end_), hosts_, names_ranks, of_srun_, of_mpi_,
-                   still_end_, ends_in_nul_, tail_.last_line(), lines_ended_ + line_, bytes_},
+  return conclude({index_->set(),
+                   matches_,
+                   salient_,
+                   tracebacks_,
+                   stack_,
+                   collectives_,
+                   episodes_,
+                   sources_,
+                   lines_of_source_,
+                   texts_of(last_lines_),
+                   texts_of(lines_before_end_),
+                   hosts_,
+                   names_ranks,
+                   of_srun_,
+                   of_mpi_,
+                   still_end_,
+                   ends_in_nul_,
+                   tail_.last_line(),
+                   lines_ended_ + line_,
+                   bytes_},
                   end);
 }
 

@@ -78,6 +78,7 @@ class LogAnalysis {
   Episodes episodes_;
   std::set<std::string> hosts_;  // named before lines
   std::vector<std::string> sources_;
+  std::vector<std::uint64_t> lines_of_source_;
   std::optional<std::uint32_t> source_rank_;
   bool is_below_ruler_ = false;             // of a message of Open MPI
   bool names_ranks_ = false;                // some line has a rank in its prefix

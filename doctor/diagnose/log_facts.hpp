@@ -27,6 +27,7 @@ struct LogFacts {
   const CollectiveCalls& collectives;
   const Episodes& episodes;
   const std::vector<std::string>& sources;
+  const std::vector<std::uint64_t>& lines_of_source;
   const std::vector<LogLine>& last_lines;        // at most 3, without rulers
   const std::vector<LogLine>& lines_before_end;  // the last before a launcher reports an end
   const std::set<std::string>& hosts;            // named before lines; at most 2 are kept

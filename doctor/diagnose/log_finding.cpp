@@ -67,6 +67,14 @@ Finding finding_for(const Signature& signature, Place place, const std::string& 
   return finding;
 }
 
+Finding likely_finding(const SalientLine& line, const Signature& error, const LogFacts& log,
+                       const Diagnosis& diagnosis) {
+  Finding finding = finding_for(error, line.place, line.line.text, log, diagnosis);
+  finding.title = error_headline(line);
+  finding.evidence.push_back(in_source(line.line, log, line.source));
+  return finding;
+}
+
 std::string text_after(const LogFacts& log, std::uint32_t source, std::uint64_t line) {
   std::string text;
   for (const SalientLine& kept : log.salient.kept()) {

@@ -25,6 +25,10 @@ std::string likely_host(const LogFacts& log);
 Finding finding_for(const Signature& signature, Place place, const std::string& message, const LogFacts& log,
                     const Diagnosis& diagnosis);
 
+// A finding of the class `error` for a line that no signature knows.
+Finding likely_finding(const SalientLine& line, const Signature& error, const LogFacts& log,
+                       const Diagnosis& diagnosis);
+
 // The lines after an error's own, where they were kept.
 std::string text_after(const LogFacts& log, std::uint32_t source, std::uint64_t line);
 

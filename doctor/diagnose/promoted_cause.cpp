@@ -4,7 +4,7 @@
 #include "doctor/diagnose/likely_cause.hpp"
 #include "doctor/diagnose/log_end.hpp"
 #include "doctor/diagnose/log_finding.hpp"
-#include "doctor/diagnose/output_gap.hpp"
+#include "doctor/diagnose/time_limit_cause.hpp"
 #include "doctor/diagnose/words.hpp"
 
 #include <algorithm>
@@ -17,12 +17,9 @@ namespace ddlrun::diagnose {
 
 namespace {
 
-constexpr int time_limit_status = 124;
-constexpr std::uint64_t most_between = 25;       // lines between a stall and the limit
 constexpr std::uint64_t most_before_crash = 12;  // lines between an error and a crash
 constexpr int min_error_before_crash = 80;
 
-constexpr std::string_view still_end_id = "F45";
 constexpr std::string_view killed_id = "E1";
 constexpr std::string_view tcp_connect_id = "D2";
 constexpr std::string_view mpi_error_id = "X65";
@@ -34,49 +31,6 @@ bool is_demoted(const Finding& finding) {
 bool is_of_class(std::string_view text, std::string_view id, const LogFacts& log) {
   const Signature* error = error_class(log.signatures, text);
   return error != nullptr && error->id == id;
-}
-
-bool is_time_limit(const Finding& finding, const LogFacts& log) {
-  return is_of_class(finding.title, time_limit_id, log) ||
-         (!finding.evidence.empty() && is_of_class(finding.evidence.front().text, time_limit_id, log));
-}
-
-// A job whose ranks all wait reaches any time limit. Where much was printed after the note, the wait was
-// over.
-void promote_stall(Diagnosis& diagnosis, const LogFacts& log) {
-  auto& findings = diagnosis.also_seen;
-  const auto stall = std::find_if(findings.begin(), findings.end(), [](const Finding& finding) {
-    return finding.id == stall_id && !finding.evidence.empty();
-  });
-  if (stall == findings.end()) return;
-  const Finding& first = findings.front();
-  const bool of_limit = first.kind <= SignatureClass::ending && is_time_limit(first, log);
-  const bool of_status = first.kind >= SignatureClass::secondary && diagnosis.end.status == time_limit_status;
-  if (!of_limit && !of_status) return;
-  const std::uint64_t end = of_limit && !first.evidence.empty() ? first.evidence.front().line : log.lines;
-  if (end > stall->evidence.front().line + most_between) return;
-  std::rotate(findings.begin(), stall, stall + 1);
-  findings.front().kind = SignatureClass::generic;
-}
-
-// The time stamps of the log, or its last line, show that nothing went on for long before the limit.
-void add_still_end(Diagnosis& diagnosis, const LogFacts& log) {
-  auto& findings = diagnosis.also_seen;
-  const Signature* still = find_signature(log.signatures, still_end_id);
-  if (still == nullptr || findings.empty() || log.still_end.last.text.empty()) return;
-  if (findings.front().kind > SignatureClass::ending || !is_time_limit(findings.front(), log)) return;
-  const LogLine& last = log.still_end.last;
-  const bool waits = is_wait(log, last.text);
-  if (log.still_end.silent_seconds == 0 && !waits) return;
-  const std::string what =
-      waits ? last.text : "no output for " + render_hours(log.still_end.silent_seconds) + " before it";
-  Finding finding = finding_for(*still, {}, "", log, diagnosis);
-  finding.kind = SignatureClass::generic;
-  finding.title += ": " + what;
-  finding.evidence = {last};
-  finding.evidence.insert(finding.evidence.end(), findings.front().evidence.begin(),
-                          findings.front().evidence.end());
-  findings.insert(findings.begin(), std::move(finding));
 }
 
 // A peer that refuses a connection has ended: where a rank exited by itself, that is what happened first.
@@ -107,14 +61,6 @@ bool is_missing_program(const Finding& finding) {
   };
   return finding.kind <= SignatureClass::generic && !finding.evidence.empty() &&
          std::any_of(finding.evidence.begin(), finding.evidence.end(), is_missing);
-}
-
-Finding likely_finding(const SalientLine& line, const Signature& error, const LogFacts& log,
-                       const Diagnosis& diagnosis) {
-  Finding finding = finding_for(error, line.place, line.line.text, log, diagnosis);
-  finding.title = error_headline(line);
-  finding.evidence.push_back(in_source(line.line, log, line.source));
-  return finding;
 }
 
 // The script compiles the program and goes on without it.
@@ -198,8 +144,7 @@ void promote_error_before_crash(Diagnosis& diagnosis, const LogFacts& log) {
 }  // namespace
 
 void promote_explanation(Diagnosis& diagnosis, const LogFacts& log) {
-  promote_stall(diagnosis, log);
-  add_still_end(diagnosis, log);
+  promote_limit_cause(diagnosis, log);
   demote_refused_connection(diagnosis, log);
   promote_cause_of_missing(diagnosis, log);
   promote_error_before_crash(diagnosis, log);

@@ -10,9 +10,7 @@
 
 namespace ddlrun::diagnose {
 
-// ddlrun's note that all ranks wait, and the classes of errors of a time limit and of a compiler.
-constexpr std::string_view stall_id = "O8";
-constexpr std::string_view time_limit_id = "L25";
+// The class of errors of a compiler.
 constexpr std::string_view compiler_id = "L30";
 
 // Moves or adds the explanation to the front of `also_seen`.

@@ -86,7 +86,7 @@ class ThreadCommunicator : public Communicator {
   void all_reduce_sum(std::span<const float> in, std::span<float> out) override {
     group_.inputs[static_cast<std::size_t>(rank_)] = in;
     group_.barrier();
-    std::copy(group_.inputs[0].begin(), group_.inputs[0].end(), out.begin());
+    std::copy_n(group_.inputs[0].begin(), out.size(), out.begin());
     for (std::size_t r = 1; r < group_.inputs.size(); ++r) {
       for (std::size_t i = 0; i < out.size(); ++i) out[i] += group_.inputs[r][i];
     }

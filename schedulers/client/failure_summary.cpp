@@ -5,6 +5,7 @@
 #include "base/text/text.hpp"
 #include "doctor/diagnose/log_analysis.hpp"
 #include "doctor/diagnose/signatures_yaml.hpp"
+#include "doctor/diagnose/time_limit_cause.hpp"
 #include "schedulers/client/doctor_words.hpp"
 #include "schedulers/client/job_history.hpp"
 #include "schedulers/client/submitted_job.hpp"
@@ -116,7 +117,8 @@ std::uint64_t size_of(System& system, const std::string& path) {
 bool is_bad_end(const JobStatus& status) {
   if (is_saved_end(status)) return false;
   const JobState state = status.state;
-  return state == JobState::failed || state == JobState::out_of_memory || state == JobState::node_failed;
+  return state == JobState::failed || state == JobState::out_of_memory || state == JobState::node_failed ||
+         state == JobState::timed_out;
 }
 
 }  // namespace
@@ -160,6 +162,9 @@ FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus
     if (logged_status > 128) found = analysis.diagnosis({std::nullopt, starter});
   }
   if (!found.cause) return words;
+  // That the time was up is known; what made the job reach its limit is not.
+  const bool is_limit = diagnose::is_time_limit(*found.cause, *diagnose::builtin_signatures());
+  if (status.state == JobState::timed_out && is_limit) return {};
   const bool likely = found.verdict == diagnose::Verdict::likely_cause;
   words.title = (likely ? "most likely: " : "") + printable(found.cause->title, 200);
   name_known(found.cause->remedies, job, status);
@@ -179,7 +184,8 @@ void add_cause(System& system, const JobRef& job, JobStatus& status, std::uint64
     if (words.status) status.exit_status = words.status;
     if (!cause.empty()) remember_cause(system, job, cause, words.status);
   }
-  if (status.state == JobState::failed && !cause.empty()) {
+  const bool has_cause = status.state == JobState::failed || status.state == JobState::timed_out;
+  if (has_cause && !cause.empty()) {
     status.explained = cause;
     status.reason.clear();
   }

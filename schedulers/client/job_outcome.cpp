@@ -42,7 +42,7 @@ std::string how_job_ended(const JobRef& job, const JobStatus& status, const std:
     case JobState::cancelled:
       return "was cancelled";
     case JobState::timed_out:
-      return "used up its time limit and was ended";
+      return "used up its time limit and was ended" + (first.empty() ? "" : ": " + first);
     case JobState::node_failed:
       return "lost a host";
     case JobState::out_of_memory:
@@ -200,8 +200,11 @@ void print_outcome(System& system, const JobRef& job, JobStatus& status) {
   if (!status.tasks.empty()) add_task_causes(system, job, status);
   if (!words.diagnosis.empty()) system.err("ddlrun: cause in the job's log:\n" + words.diagnosis);
   const std::string log = job.output.empty() ? "" : "; log " + printable(job.output, 300);
-  system.err("ddlrun: " + render_end(job, status, words.first) + log + "\n");
-  const std::string next = words.remedy.empty() ? next_step(system, job, status) : words.remedy;
+  // More time does not help a job that stood still; the diagnosis has what does.
+  const bool stood_still = status.state == JobState::timed_out && !words.cause().empty();
+  system.err("ddlrun: " + render_end(job, status, stood_still ? words.cause() : words.first) + log + "\n");
+  const std::string next =
+      !words.remedy.empty() || stood_still ? words.remedy : next_step(system, job, status);
   if (!next.empty()) system.err("  try: " + next + "\n");
 }
 

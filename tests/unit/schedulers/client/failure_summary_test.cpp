@@ -128,6 +128,29 @@ TEST_CASE("a known cause has a title, and is rendered unless launch has printed 
   CHECK(again.diagnosis.empty());
 }
 
+TEST_CASE("a job that stood still until its time limit has the cause of that; one that worked has none") {
+  const std::string error =
+      "Traceback (most recent call last):\n  File \"train.py\", line 18, in <module>\n"
+      "IndexError: list index out of range\n";
+  const std::string limit =
+      "slurmstepd: error: *** JOB 42 ON node2 CANCELLED AT 2024-01-02T03:04:05 DUE TO TIME LIMIT ***\n";
+  Failed failed;
+  failed.status.state = JobState::timed_out;
+  failed.status.exit_status.reset();
+  const FailureSummary stood = failed.summary("step 1\n" + error + limit);
+  CHECK(stood.cause() == "IndexError: list index out of range (train.py:18)");
+  CHECK(stood.diagnosis.find("python3 -m mpi4py") != std::string::npos);
+  const FailureSummary worked = failed.summary("step 1\nstep 2\n" + limit);
+  CHECK(worked.cause().empty());
+  CHECK(worked.diagnosis.empty());
+
+  System system = failed.interfaces();
+  failed.files.files[failed.job.output] = "step 1\n" + error + limit;
+  print_outcome(system, failed.job, failed.status);
+  CHECK(failed.err.find("used up its time limit and was ended: IndexError") != std::string::npos);
+  CHECK(failed.err.find("longer --walltime") == std::string::npos);
+}
+
 TEST_CASE("no words of a job that ended well, was cancelled, or has no log") {
   Failed failed;
   for (const JobState state : {JobState::completed, JobState::cancelled, JobState::running}) {

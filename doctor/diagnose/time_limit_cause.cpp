@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/time_limit_cause.hpp"
+
+#include "doctor/diagnose/likely_cause.hpp"
+#include "doctor/diagnose/log_end.hpp"
+#include "doctor/diagnose/log_finding.hpp"
+#include "doctor/diagnose/output_gap.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace ddlrun::diagnose {
+
+namespace {
+
+constexpr int time_limit_status = 124;
+constexpr std::uint64_t most_between = 25;  // lines between a stall, or an error, and the limit
+constexpr std::uint64_t most_behind_words =
+    3;  // lines between an error that only its words show, and the limit
+
+constexpr std::string_view still_end_id = "F45";
+constexpr std::string_view left_waiting_id = "F46";
+
+// A job whose ranks all wait reaches any time limit. Where much was printed after the note, the wait was
+// over.
+void promote_stall(Diagnosis& diagnosis, const LogFacts& log) {
+  auto& findings = diagnosis.also_seen;
+  const auto stall = std::find_if(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.id == stall_id && !finding.evidence.empty();
+  });
+  if (stall == findings.end()) return;
+  const Finding& first = findings.front();
+  const bool of_limit = first.kind <= SignatureClass::ending && is_time_limit(first, log.signatures);
+  const bool of_status = first.kind >= SignatureClass::secondary && diagnosis.end.status == time_limit_status;
+  if (!of_limit && !of_status) return;
+  const std::uint64_t end = of_limit && !first.evidence.empty() ? first.evidence.front().line : log.lines;
+  if (end > stall->evidence.front().line + most_between) return;
+  std::rotate(findings.begin(), stall, stall + 1);
+  findings.front().kind = SignatureClass::generic;
+}
+
+// The time stamps of the log, or its last line, show that nothing went on for long before the limit.
+void add_still_end(Diagnosis& diagnosis, const LogFacts& log) {
+  auto& findings = diagnosis.also_seen;
+  const Signature* still = find_signature(log.signatures, still_end_id);
+  if (still == nullptr || findings.empty() || log.still_end.last.text.empty()) return;
+  if (findings.front().kind > SignatureClass::ending || !is_time_limit(findings.front(), log.signatures))
+    return;
+  const LogLine& last = log.still_end.last;
+  const bool waits = is_wait(log, last.text);
+  if (log.still_end.silent_seconds == 0 && !waits) return;
+  const std::string what =
+      waits ? last.text : "no output for " + render_hours(log.still_end.silent_seconds) + " before it";
+  Finding finding = finding_for(*still, {}, "", log, diagnosis);
+  finding.kind = SignatureClass::generic;
+  finding.title += ": " + what;
+  finding.evidence = {last};
+  finding.evidence.insert(finding.evidence.end(), findings.front().evidence.begin(),
+                          findings.front().evidence.end());
+  findings.insert(findings.begin(), std::move(finding));
+}
+
+// The lines between an error and what ended the job; of another source, the rest of its own.
+std::optional<std::uint64_t> lines_to_end(const std::string& source, std::uint64_t line, const Finding& end,
+                                          const LogFacts& log) {
+  const auto at = std::find(log.sources.begin(), log.sources.end(), source);
+  if (at == log.sources.end()) return std::nullopt;
+  std::uint64_t last = log.lines_of_source[static_cast<std::size_t>(at - log.sources.begin())];
+  if (!end.evidence.empty() && end.evidence.back().source == source) last = end.evidence.back().line;
+  if (line > last) return std::nullopt;
+  return last - line;
+}
+
+// The remedy of a rank whose failure the others do not notice.
+void add_waiting(Finding& failed, const Finding& limit, const LogFacts& log, const Diagnosis& diagnosis) {
+  failed.kind = std::min(failed.kind, SignatureClass::generic);
+  const auto& of_limit = limit.evidence;
+  const auto shows_limit = [&](const LogLine& line) { return !of_limit.empty() && line == of_limit.front(); };
+  failed.following.clear();
+  if (!of_limit.empty() && std::none_of(failed.evidence.begin(), failed.evidence.end(), shows_limit))
+    failed.evidence.push_back(of_limit.front());
+  const Signature* waiting = find_signature(log.signatures, left_waiting_id);
+  if (waiting == nullptr) return;
+  const auto remedies = finding_for(*waiting, failed.place, "", log, diagnosis).remedies;
+  const bool has_place = !failed.remedies.empty() && failed.remedies.front().starts_with("sed ");
+  failed.remedies.insert(failed.remedies.begin() + (has_place ? 1 : 0), remedies.begin(), remedies.end());
+}
+
+// One rank failed just before the output ended: the others waited for it until the limit.
+void promote_error_before_limit(Diagnosis& diagnosis, const LogFacts& log) {
+  auto& findings = diagnosis.also_seen;
+  const auto ends_job = [&](const Finding& finding) {
+    const bool is_still = finding.id == still_end_id || finding.id == stall_id;
+    return finding.kind <= SignatureClass::ending && (is_still || is_time_limit(finding, log.signatures));
+  };
+  const auto end = std::find_if(findings.begin(), findings.end(), ends_job);
+  if (end == findings.end()) return;
+  const Finding limit = *end;
+  const auto fails = [&](const Finding& finding) {
+    if (finding.kind > SignatureClass::generic || finding.is_survived || finding.evidence.empty() ||
+        finding.id == stall_id || is_time_limit(finding, log.signatures))
+      return false;
+    const LogLine& last = finding.evidence.back();
+    return lines_to_end(last.source, last.line, limit, log).value_or(most_between + 1) <= most_between;
+  };
+  const auto fails_first = [&](const Finding& finding) {
+    const Signature* known = find_signature(log.signatures, finding.id);
+    return fails(finding) && (known == nullptr || !known->may_follow);
+  };
+  auto known = std::find_if(findings.begin(), findings.end(), fails_first);
+  if (known == findings.end()) known = std::find_if(findings.begin(), findings.end(), fails);
+  if (known != findings.end()) {
+    if (known > end)
+      std::rotate(findings.begin(), known, known + 1);
+    else if (known != findings.begin())
+      return;
+    add_waiting(findings.front(), limit, log, diagnosis);
+    return;
+  }
+  if (end != findings.begin()) return;
+  std::vector<SalientLine> before;
+  for (const SalientLine& line : log.salient.kept()) {
+    const auto left = lines_to_end(log.sources[line.source], line.line.line, limit, log);
+    if (left.value_or(most_behind_words + 1) <= most_behind_words) before.push_back(line);
+  }
+  const SalientLine* line = most_telling(before, min_failure_score);
+  const Signature* error = line == nullptr ? nullptr : error_class(log.signatures, error_headline(*line));
+  if (error == nullptr || error->may_follow || error->id == time_limit_id) return;
+  Finding failed = likely_finding(*line, *error, log, diagnosis);
+  add_waiting(failed, limit, log, diagnosis);
+  failed.kind = SignatureClass::likely;
+  findings.insert(findings.begin(), std::move(failed));
+}
+
+}  // namespace
+
+bool is_time_limit(const Finding& finding, const SignatureSet& signatures) {
+  const auto is_of_limit = [&](const std::string& text) {
+    const Signature* error = error_class(signatures, text);
+    return error != nullptr && error->id == time_limit_id;
+  };
+  return is_of_limit(finding.title) ||
+         (!finding.evidence.empty() && is_of_limit(finding.evidence.front().text));
+}
+
+void promote_limit_cause(Diagnosis& diagnosis, const LogFacts& log) {
+  promote_stall(diagnosis, log);
+  add_still_end(diagnosis, log);
+  promote_error_before_limit(diagnosis, log);
+}
+
+}  // namespace ddlrun::diagnose

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/time_limit_cause.hpp"
+
+#include "doctor/diagnose/log_analysis.hpp"
+#include "doctor/diagnose/signatures_yaml.hpp"
+#include "tests/unit/doctor/diagnose/examples.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+using namespace ddlrun::diagnose;
+using ddlrun::tests::diagnose_text;
+
+TEST_SUITE_BEGIN("doctor/diagnose/time_limit_cause");
+
+TEST_CASE("a job that waits until its time limit ends because it waits") {
+  const std::string note =
+      "ddlrun: note: rank 1 on n2 has used almost no CPU time and moved no bytes for 60 s, nor have the "
+      "other 3: "
+      "process 77 (solve) sleeps in poll\n";
+  const std::string limit =
+      "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2024-01-02T03:04:05 DUE TO TIME LIMIT ***\n";
+  std::string output;
+  for (int step = 0; step < 40; ++step) output += "step " + std::to_string(step) + "\n";
+  struct Row {
+    std::string text, id;
+    std::optional<int> status;
+  };
+  const Row rows[] = {
+      {note + limit, "O8", {}},
+      {note + "=>> PBS: job killed: walltime 86489 exceeded limit 86400\n", "O8", {}},
+      {note, "O8", 124},
+      {note, "", {}},
+      {note + output + limit, "F15", {}},
+      {limit, "F15", {}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    const Diagnosis diagnosis = diagnose_text("step 1\n" + row.text, {row.status, LogSource::unknown});
+    CHECK((diagnosis.cause ? diagnosis.cause->id : "") == row.id);
+  }
+}
+
+namespace {
+
+const std::string pbs_limit = "=>> PBS: job killed: walltime 125 exceeded limit 120\n";
+const std::string spin_note =
+    "ddlrun: note: rank 0 on n1 has moved no bytes for 54 s, nor have the other 3: process 930 (python3) "
+    "waits "
+    "at full speed in libopen-pal.so.40.30.2\n";
+
+std::string traceback() {
+  return "epoch 1 loss 0.5\nTraceback (most recent call last):\n  File \"train.py\", line 18, in <module>\n"
+         "    print(labels[5])\nIndexError: list index out of range\n";
+}
+
+bool has_remedy(const Diagnosis& diagnosis, const std::string& text) {
+  const auto& remedies = diagnosis.cause->remedies;
+  return std::any_of(remedies.begin(), remedies.end(),
+                     [&](const std::string& remedy) { return remedy.find(text) != std::string::npos; });
+}
+
+}  // namespace
+
+TEST_CASE("one rank fails and the others wait for it until the time limit") {
+  const std::string slurm_limit =
+      "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2024-01-02T03:04:05 DUE TO TIME LIMIT ***\n";
+  for (const std::string& end :
+       {spin_note + pbs_limit, "from mpi4py import MPI: error\n" + pbs_limit, spin_note + slurm_limit}) {
+    CAPTURE(end);
+    const Diagnosis diagnosis = diagnose_text(traceback() + end);
+    REQUIRE(diagnosis.cause);
+    CHECK(diagnosis.cause->title == "IndexError: list index out of range (train.py:18)");
+    CHECK(has_remedy(diagnosis, "python3 -m mpi4py"));
+  }
+}
+
+TEST_CASE("the scheduler's message in a log of its own does not hide the exception in the other") {
+  const auto diagnose_both = [](const std::string& output) {
+    LogAnalysis analysis(builtin_signatures());
+    for (const auto& [name, text] : {std::pair<std::string, std::string>{"output.log", output},
+                                     std::pair<std::string, std::string>{"scheduler.log", pbs_limit}}) {
+      analysis.begin_source(name);
+      analysis.take(text);
+      analysis.end_source();
+    }
+    return analysis.diagnosis({143, LogSource::pbs});
+  };
+  const Diagnosis failed = diagnose_both(traceback() + spin_note);
+  REQUIRE(failed.cause);
+  CHECK(failed.cause->id == "E24");
+  CHECK(has_remedy(failed, "python3 -m mpi4py"));
+  std::string steps;
+  for (int step = 0; step < 40; ++step) steps += "step " + std::to_string(step) + "\n";
+  const Diagnosis slow = diagnose_both(steps);
+  REQUIRE(slow.cause);
+  CHECK(slow.cause->id == "F26");
+}
+
+TEST_CASE("an error in words just before the limit") {
+  const std::string error =
+      "GSL Error 11 (exceeded max number of iterations): gsl_sf_gamma_inc_e(a, x) at g.c:720\n";
+  const Diagnosis failed = diagnose_text("step 1\n" + error + pbs_limit);
+  REQUIRE(failed.cause);
+  CHECK(failed.verdict == Verdict::likely_cause);
+  CHECK(failed.cause->title.starts_with("GSL Error 11"));
+  std::string steps;
+  for (int step = 0; step < 10; ++step) steps += "step " + std::to_string(step) + "\n";
+  const Diagnosis slow = diagnose_text("step 1\n" + error + steps + pbs_limit);
+  REQUIRE(slow.cause);
+  CHECK(slow.cause->id == "F26");
+}
+
+TEST_SUITE_END();
