@@ -25,6 +25,7 @@ constexpr ErrorKeyword keywords[] = {
     {"FATAL:", 85},
     {"] FATAL", 85},
     {"fatal: ", 85},
+    {"fatal   : ", 85},
     {"fatal error", 85},
     {"Fatal error", 85},
     {"error stack:", 76},  // what a library printed before it explains more

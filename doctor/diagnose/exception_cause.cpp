@@ -28,10 +28,13 @@ bool has_line_before(const LogFacts& log, const PythonException& exception) {
 const PythonException* causing_exception(const std::vector<Finding>& findings, const LogFacts& log,
                                          std::uint64_t last_episode) {
   const PythonException* first = nullptr;
+  // Who sent the signal explains more than that it came.
+  const bool ended_from_outside = std::any_of(findings.begin(), findings.end(), is_end_from_outside);
   for (const PythonException& one : log.tracebacks.exceptions()) {
     const std::uint64_t line = one.evidence.back().line;
     // Ctrl-C after an error, or after a warning that explains why nothing went on.
-    const bool is_interrupt = one.type == "KeyboardInterrupt" && has_line_before(log, one);
+    const bool is_interrupt =
+        one.type == "KeyboardInterrupt" && (has_line_before(log, one) || ended_from_outside);
     const bool is_consequence =
         one.is_consequence || is_interrupt || log.episodes.start_of(one.sequence) < last_episode ||
         std::any_of(findings.begin(), findings.end(), [&](const Finding& f) {

@@ -152,6 +152,11 @@ void insert_before(std::vector<Finding>& findings, SignatureClass kind, Finding 
   findings.insert(at, std::move(finding));
 }
 
+bool is_end_from_outside(const Finding& finding) {
+  constexpr std::string_view ids[] = {"F37", "J64", "Y114", "Y170", "Y171"};  // Slurm, LSF, Nextflow
+  return std::find(std::begin(ids), std::end(ids), finding.id) != std::end(ids);
+}
+
 bool shows_line(const Finding& finding, const std::string& source, std::uint64_t line) {
   return std::any_of(finding.evidence.begin(), finding.evidence.end(),
                      [&](const LogLine& l) { return l.source == source && l.line == line; });

@@ -50,6 +50,9 @@ void add_tagging(Finding& finding, const LogFacts& log, const Diagnosis& diagnos
 // Before the first finding of class `kind` or a later one.
 void insert_before(std::vector<Finding>& findings, SignatureClass kind, Finding finding);
 
+// A person, a scheduler or a workflow manager ended the job, by its own message.
+bool is_end_from_outside(const Finding& finding);
+
 bool shows_line(const Finding& finding, const std::string& source, std::uint64_t line);
 
 }  // namespace ddlrun::diagnose

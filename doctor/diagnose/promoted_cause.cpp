@@ -21,6 +21,7 @@ constexpr std::uint64_t most_before_crash = 12;  // lines between an error and a
 constexpr int min_error_before_crash = 80;
 
 constexpr std::string_view killed_id = "E1";
+constexpr std::string_view missing_in_script_id = "J92";
 constexpr std::string_view tcp_connect_id = "D2";
 constexpr std::string_view mpi_error_id = "X65";
 
@@ -60,7 +61,8 @@ bool is_missing_program(const Finding& finding) {
                                "cannot open shared object file", "No module named"});
   };
   return finding.kind <= SignatureClass::generic && !finding.evidence.empty() &&
-         std::any_of(finding.evidence.begin(), finding.evidence.end(), is_missing);
+         (finding.id == missing_in_script_id ||
+          std::any_of(finding.evidence.begin(), finding.evidence.end(), is_missing));
 }
 
 // The script compiles the program and goes on without it.

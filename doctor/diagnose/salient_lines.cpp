@@ -39,11 +39,11 @@ bool ends_with_errno_text(std::string_view text) {
                      [text](const std::string& end) { return text.ends_with(end); });
 }
 
-// "error: 0.31" and "errors=0" are figures, not failures; "error 12" has a code.
+// "error: 0.31", "Error is 0.02" and "errors=0" are figures, not failures; "error 12" has a code.
 bool is_figure(std::string_view text) {
   if (!gpu_error_words(text).empty()) return false;
   for (std::size_t at = text.find("rror"); at != std::string_view::npos; at = text.find("rror", at + 4)) {
-    const std::size_t next = std::min(text.find_first_not_of("s :=", at + 4), text.size());
+    const std::size_t next = std::min(text.find_first_not_of("is :=", at + 4), text.size());
     const bool digit = next < text.size() && text[next] >= '0' && text[next] <= '9';
     const bool is_value = text.substr(at + 4, next - at - 4).find_first_of("s:=") != std::string_view::npos;
     const std::size_t point = std::min(text.find_first_not_of("0123456789", next), text.size());

@@ -38,8 +38,11 @@ void add_status_causes(Diagnosis& diagnosis, const LogFacts& log) {
   // Where a rank exited with a status, the launcher ended the other ranks: their signal is not the cause.
   const auto ended = log.matches.first_failed_rank(log.sources);
   const bool by_status = ended && ended->how.starts_with("exit status ");
+  // A message names who ended the job, its status only the signal.
+  const auto& findings = diagnosis.also_seen;
+  const bool is_ended = std::any_of(findings.begin(), findings.end(), is_end_from_outside);
   for (const Signature& signature : log.signatures.signatures) {
-    if (by_status && signature.kind == SignatureClass::fact) continue;
+    if ((by_status || is_ended) && signature.kind == SignatureClass::fact) continue;
     const bool holds = std::any_of(signature.facts.begin(), signature.facts.end(), [&](const FactRule& fact) {
       return fact_holds(fact, signature, log, diagnosis);
     });

@@ -83,6 +83,34 @@ TEST_CASE("an exception that a signature explains counts before a last line that
   CHECK(id_of_cause(diagnosis) == "Y58");
 }
 
+TEST_CASE("who ended the job explains more than the interrupt that the program met") {
+  const std::string interrupt =
+      "Traceback (most recent call last):\n  File \"fit.py\", line 8, in <module>\nKeyboardInterrupt\n";
+  CHECK(id_of_cause(diagnose_text(interrupt)) == "E24");
+  CHECK(id_of_cause(diagnose_text(
+            interrupt +
+            "TERM_ADMIN: job killed by root or an administrator.\nExited with exit code 130.\n")) == "J64");
+  CHECK(id_of_cause(diagnose_text(
+            "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2024-01-02T03:04:05 ***\n" + interrupt)) ==
+        "F37");
+}
+
+TEST_CASE("a program of the job script that its compiler did not write") {
+  const std::string missing =
+      "/tmp/slurmd/job7/slurm_script: line 13: ./heat-gpu: No such file or directory\n";
+  CHECK(id_of_cause(diagnose_text(missing)) == "J92");
+  const Diagnosis diagnosis =
+      diagnose_text("fatbinary fatal   : Unknown option '-image3'\nmake: *** [heat-gpu] Error 2\n" + missing);
+  CHECK(id_of_cause(diagnosis) == "L30");
+}
+
+TEST_CASE("results that contain the word error, and runs of one rank in turn, are no failure") {
+  const std::string run =
+      "n1: I am process 0 of 1\npi is approximately 3.1415926535898389, Error is 0.0000000000000457\n"
+      "Time (seconds) = 17.12\n";
+  CHECK(exit_code(diagnose_text("with gnu9\n" + run + "with gnu12\n" + run)) == 0);
+}
+
 TEST_CASE("a file of which the message names a line is there: the line is shown") {
   const Diagnosis diagnosis =
       diagnose_text("OwnFlowError in line 12 of /work/ada/rules/count.own: the step has no output\n");
