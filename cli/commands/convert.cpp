@@ -32,7 +32,7 @@ job_scripts::Dialect parse_target(const std::string& text) {
       ErrorKind::usage,
       {text.empty() ? "--to is missing"
                     : fmt::format("--to must be slurm, pbs or ddlrun.yaml, not \"{}\"", printable(text, 40)),
-       "--to", "ddlrun convert job.pbs --to slurm > job.sh"});
+       "--to", "--to slurm, --to pbs, or --to ddlrun.yaml, which `ddlrun submit` reads"});
 }
 
 // Each on a line of its own, "FILE:LINE: what: why".

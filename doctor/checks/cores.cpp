@@ -4,6 +4,7 @@
 #include "doctor/checks/core_facts.hpp"
 #include "doctor/checks/device.hpp"
 #include "doctor/checks/software.hpp"
+#include "doctor/checks/threads_remedy.hpp"
 
 #include <fmt/format.h>
 
@@ -172,7 +173,7 @@ CheckResult too_few_pbs_cores(const CheckInput& input, const std::string& host, 
                               std::uint64_t threads, std::uint64_t cores) {
   Remedy remedy;
   remedy.on_driver_host = true;
-  if (ranks <= cores) remedy.commands = {fmt::format("export OMP_NUM_THREADS={}", cores / ranks)};
+  if (ranks <= cores) remedy.commands = threads_remedy(input.job, cores / ranks).commands;
   remedy.note =
       fmt::format("{}#PBS -l select={}:ncpus={}:mpiprocs={}:ompthreads={}",
                   ranks <= cores ? "or request more: " : "request more: ", input.job.ranks_of_host.size(),

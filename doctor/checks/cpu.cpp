@@ -2,6 +2,7 @@
 // CPU: threads against cores, clocks, and who else computes here.
 #include "base/text/text.hpp"
 #include "doctor/checks/system.hpp"
+#include "doctor/checks/threads_remedy.hpp"
 #include "topology/affinity/kmp_affinity.hpp"
 #include "topology/affinity/thread_lint.hpp"
 
@@ -26,10 +27,7 @@ CheckResult evaluate_threads(const CheckInput& input, const HostReport& host) {
   const RanksHere here = ranks_here(input.job, host.host);
   if (value.empty()) return pass("OMP_NUM_THREADS is not set: as many threads as cores the rank is bound to");
   const std::uint64_t good = std::max<std::uint64_t>(1, *cores / here.ranks);
-  const Remedy remedy{{fmt::format("export OMP_NUM_THREADS={}", good)},
-                      false,
-                      true,
-                      "before the launch; it is passed on by name"};
+  const Remedy remedy = threads_remedy(input.job, good);
   const auto outer = parse_unsigned(value.substr(0, value.find(',')), 1u << 20);
   if (!outer || *outer == 0) {
     return {Verdict::warn, fmt::format("OMP_NUM_THREADS={}", printable(value, 40)),

@@ -38,6 +38,7 @@ struct Job {
   std::map<std::string, std::string>
       environment;                       // what the job gets by name: OMP_*, KMP_*, OMPI_MCA_*, NCCL_*...
   bool has_tmpdir_of_scheduler = false;  // TMPDIR in `environment` is of this host only
+  bool of_submit = false;                // doctor runs in a script of `ddlrun submit`
 };
 
 // The request to one host. `host` is its name on the driver host.

@@ -201,6 +201,7 @@ ExaminedJob find_job(System& system, const DoctorJobOptions& options) {
   job.program = options.program;
   read_exports(options, system.environment, job);
   job.has_tmpdir_of_scheduler = is_tmpdir_of_scheduler(job, system.environment);
+  job.of_submit = !system.environment.get("DDLRUN_JOB_ID").empty();
   if (!options.rankfile.empty()) {
     job.rankfile_path = options.rankfile;
     job.rankfile_text = system.files.read(options.rankfile, rankfile::max_rankfile_bytes);

@@ -8,6 +8,7 @@
 #include "doctor/diagnose/time_limit_cause.hpp"
 #include "schedulers/client/doctor_words.hpp"
 #include "schedulers/client/job_history.hpp"
+#include "schedulers/client/job_query.hpp"
 #include "schedulers/client/submitted_job.hpp"
 
 #include <fmt/format.h>
@@ -173,7 +174,11 @@ FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus
 }
 
 void add_cause(System& system, const JobRef& job, JobStatus& status, std::uint64_t most_bytes) {
-  if (is_saved_end(status)) status.explained = saved_end_text;
+  if (is_saved_end(status)) {
+    const auto next = read_next_job(system, job);
+    status.explained = next ? "stopped by its signal, and saved; goes on as job " + printable(next->id, 64)
+                            : std::string(saved_end_text);
+  }
   if (!job.submitted_here() || !is_bad_end(status)) return;
   std::string cause = job.last.explained;
   if (is_over(job.last.state) && job.last.exit_status && !cause.empty()) {

@@ -160,7 +160,7 @@ std::optional<std::uint64_t> SettingReader::seconds(std::string_view key) {
   if (bare && *bare > 0) {
     add_error(key,
               fmt::format("{} {}: minutes for Slurm, seconds for PBS; it needs a unit", key, shown(*written)),
-              fmt::format("{}m", *bare));
+              fmt::format("{0}m or {0}s", *bare));
   } else {
     add_error(key, fmt::format("{} {}: not a time", key, shown(*written)),
               "1h30m   # or 01:30:00, 1-12:00:00");

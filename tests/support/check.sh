@@ -10,6 +10,11 @@ fail() {
   printf 'FAILED %s\n' "$1"
   failures=$((failures + 1))
 }
+# A misspelt helper is a failure, not a line of stderr. bash calls this in a child: the name goes into a file.
+command_not_found_handle() {
+  printf '%s\n' "$1" >>"$work/not_found"
+  return 127
+}
 # run COMMAND...: status in $status, streams in $work/out and $work/err
 run() {
   status=0
@@ -23,6 +28,8 @@ expect() {
   [ "$status" -eq "$want" ] || fail "status $status, not $want: $*: $(head -3 "$work/err")"
   [ -z "$text" ] || grep -qF -- "$text" "$work/err" "$work/out" || fail "no '$text' from: $*: $(head -5 "$work/err")"
 }
+# has TEXT FILE FIXED-STRING
+has() { grep -qF -- "$3" "$2" || fail "$1: no '$3' in $2"; }
 # expect_refusal STATUS TEXT COMMAND...: nothing on stdout, an error with a remedy on stderr
 expect_refusal() {
   expect "$@"
@@ -30,6 +37,7 @@ expect_refusal() {
   grep -q '^  try: .' "$work/err" || fail "no 'try:' from: ${*:3}"
 }
 finish() {
+  [ ! -s "$work/not_found" ] || fail "commands not found: $(sort -u "$work/not_found" | tr '\n' ' ')"
   [ "$failures" -eq 0 ] || { echo "$failures failures"; exit 1; }
   echo "all as expected"
 }

@@ -27,8 +27,6 @@ directory_of() { sed -n 's/^ddlrun: run directory //p' "$1.err"; }
 check() { "${@:2}" || fail "$1"; }
 # same TEXT EXPECTED FOUND
 same() { [[ $2 == "$3" ]] || fail "$(printf '%s: expected %q, found %q' "$1" "$2" "$3")"; }
-# has TEXT FILE FIXED-STRING
-has() { grep -qF -- "$3" "$2" || fail "$1: no '$3' in $2"; }
 has_not() { ! grep -qF -- "$3" "$2" || fail "$1: '$3' in $2"; }
 
 # (The brackets keep grep from finding itself.)

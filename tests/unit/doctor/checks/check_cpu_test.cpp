@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "doctor/checks/threads_remedy.hpp"
 #include "tests/unit/doctor/one_check.hpp"
 
 using namespace ddlrun::doctor;
@@ -110,6 +111,15 @@ TEST_CASE("CPU-04 reports how many threads fit") {
 TEST_CASE("what stands behind KMP_AFFINITY's type is named") {
   CHECK(evaluate_one("CPU-05", usable_cores("68", "272"), affinity("compact=1")).observed.find("=1") !=
         std::string::npos);
+}
+
+TEST_CASE("the remedy for too many threads is what the user can still type") {
+  CHECK(threads_remedy({}, 2).commands == std::vector<std::string>{"export OMP_NUM_THREADS=2"});
+  Job job;
+  job.of_submit = true;
+  const Remedy remedy = threads_remedy(job, 2);
+  CHECK(remedy.commands == std::vector<std::string>{"ddlrun submit --threads 2 ..."});
+  CHECK(remedy.note == "or threads: 2 in ddlrun.yaml");
 }
 
 TEST_SUITE_END();

@@ -85,6 +85,17 @@ TEST_CASE("exit status 75 is no failure: the program saved") {
   CHECK(failed.err.find("try: ddlrun resubmit 42 ") != std::string::npos);
 }
 
+TEST_CASE("the status of a saved job names the job that goes on") {
+  Failed failed;
+  failed.status.exit_status = 75;
+  System system = failed.interfaces();
+  add_cause(system, failed.job, failed.status, 1 << 20);
+  CHECK(failed.status.explained == saved_end_text);
+  failed.files.files[failed.job.dir + "/next_job"] = "43\n";
+  add_cause(system, failed.job, failed.status, 1 << 20);
+  CHECK(failed.status.explained == "stopped by its signal, and saved; goes on as job 43");
+}
+
 TEST_CASE("the rank that failed first, from srun's log") {
   Failed failed;
   const FailureSummary found = failed.summary(
