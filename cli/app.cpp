@@ -89,6 +89,8 @@ bool starts_ranks(const CLI::App& app) { return takes_option(app, "--mpi-arg"); 
 
 // The remedy for an unexpected argument: often hosts separated by blanks.
 std::string hint_for_extra(const CLI::App& app, const std::string& word) {
+  if (app.get_name() == "ddlrun topo" && is_host_name(word))
+    return fmt::format("ssh {} ddlrun topo; ddlrun topo shows the machine on which it runs", word);
   const CLI::Option* hosts = app.get_option_no_throw("HOSTS");
   const bool is_host = is_host_name(word.substr(word.rfind('@') + 1));  // npos + 1 is 0
   if (hosts == nullptr || hosts->count() == 0 || !is_host) return app.get_name() + " --help";
@@ -283,6 +285,32 @@ void translate_ibm_words(std::vector<std::string>& words, System& system) {
   words = *ours;
 }
 
+// "ddlrun -np 4 -H a:2,b:2 python3 train.py": launch's options, without its name.
+void refuse_forgotten_launch(System& system, const Command& words) {
+  if (!words[0].starts_with('-')) return;
+  CLI::App app{"", "ddlrun launch"};
+  app.allow_extras();
+  GlobalOptions options;
+  declare_global_options(app, options);
+  const Run owner = find_subcommand("launch").setup(app, {});  // of the values
+  Command line = words;
+  try {
+    const auto dashes = std::find(words.begin(), words.end(), "--");
+    Command own(words.begin(), dashes);
+    accept_launcher_spellings(option_names(app), own);
+    std::reverse(own.begin(), own.end());
+    app.parse(own);
+    const ForgottenDashes found = find_forgotten_dashes(system, app, Command(words.begin(), dashes));
+    if (dashes == words.end() && !found.program.empty()) line = found.words;
+    if (!app.remaining().empty() && app.remaining()[0].starts_with('-')) return;
+  } catch (const CLI::Error&) {
+    return;  // not launch's options either
+  }
+  throw Error(ErrorKind::usage,
+              {fmt::format("'{}' is an option of launch", printable(words[0], 60)), "before the command",
+               "ddlrun launch " + render_shell(without_values(line))});
+}
+
 int dispatch(std::vector<std::string> words, System& system) {
   // Before anything is read from the words: they are what a user has typed so far.
   if (!words.empty() && words[0] == "__complete")
@@ -306,6 +334,7 @@ int dispatch(std::vector<std::string> words, System& system) {
   }
   if (words[0] == "help") words = {words[1], "--help"};
   translate_ibm_words(words, system);
+  refuse_forgotten_launch(system, words);
   const Subcommand& command = find_subcommand(words[0]);
   return run_subcommand(command, {words.begin() + 1, words.end()}, system);
 }

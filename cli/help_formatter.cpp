@@ -33,25 +33,45 @@ std::string wrap_words(const std::string& text, std::size_t width) {
   return lines;
 }
 
-class HelpFormatter : public CLI::Formatter {
- public:
-  explicit HelpFormatter(bool takes_program) : takes_program_(takes_program) {
-    column_width(help_column);
-    label("Positionals", "Arguments");
-  }
-
-  std::string make_usage(const CLI::App* app, std::string) const override {
-    return fmt::format("\nUsage: {}\n", render_usage(*app, takes_program_));
-  }
-
+// "  --name VALUE" and its description from help_column on.
+std::string render_option(const CLI::Option& option, bool is_argument) {
+  std::string text = "  " + option.get_name(is_argument, true);
   // An argument needs no value name: its own name describes it.
-  std::string make_option_opts(const CLI::Option* option) const override {
-    const bool has_value = !option->get_positional() && option->get_type_size() != 0;
-    return has_value ? " " + option->get_type_name() : "";
-  }
+  if (!is_argument && option.get_type_size() != 0) text += " " + option.get_type_name();
+  const std::string indent(help_column, ' ');
+  if (text.size() >= help_column)
+    text += "\n" + indent;
+  else
+    text.resize(help_column, ' ');
+  for (const char c : wrap_words(option.get_description(), help_width - help_column))
+    text += c == '\n' ? "\n" + indent : std::string(1, c);
+  return text + "\n";
+}
 
-  std::string make_option_desc(const CLI::Option* option) const override {
-    return wrap_words(option->get_description(), help_width - help_column);
+// Written here in full: the layout of CLI11's own formatter differs between 2.3 and 2.6.
+class HelpFormatter : public CLI::FormatterBase {
+ public:
+  explicit HelpFormatter(bool takes_program) : takes_program_(takes_program) {}
+
+  std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override {
+    std::string text =
+        fmt::format("{}\n\nUsage: {}\n", app->get_description(), render_usage(*app, takes_program_));
+    const auto add_group = [&](const std::string& title, bool is_argument, const auto& is_of_group) {
+      std::string options;
+      for (const CLI::Option* option : app->get_options(is_of_group))
+        options += render_option(*option, is_argument);
+      if (!options.empty()) text += fmt::format("\n{}:\n{}", title, options);
+    };
+    add_group("Arguments", true, [](const CLI::Option* option) {
+      return option->get_positional() && !option->get_group().empty();
+    });
+    for (const std::string& group : app->get_groups()) {
+      if (group.empty()) continue;
+      add_group(group == "OPTIONS" ? "Options" : group, false, [&](const CLI::Option* option) {
+        return option->get_group() == group && option->nonpositional();
+      });
+    }
+    return text;
   }
 
  private:

@@ -26,6 +26,7 @@ struct DoctorOptions {
   bool quick = false, full = false, stress = false;
   bool list = false, json = false, all = false, strict = false;
   std::vector<std::string> hosts, explain;
+  std::string listed_hosts;  // -H
   std::string fix_script, via = "ssh", seconds, window, relays = "auto";
   std::vector<std::string> only, skip, warn, ssh_arguments;
   BaselineRequest baseline;
@@ -103,6 +104,27 @@ std::string find_own_trainer(System& system) {
   } catch (const Error&) {
     return {};
   }
+}
+
+// Both spellings of launch: HOSTS and -H. A shape before the hosts, or counts behind them, belong to --dims.
+std::string hosts_of(const DoctorOptions& options) {
+  const std::vector<std::string>& hosts = options.hosts;
+  const auto is_shape = [](const std::string& word) {
+    return word.find('x') != std::string::npos && word.find_first_not_of("0123456789x") == std::string::npos;
+  };
+  if (!hosts.empty() && is_shape(hosts[0])) {
+    const std::string rest = join(std::vector<std::string>(hosts.begin() + 1, hosts.end()), ",");
+    throw Error(ErrorKind::usage,
+                {fmt::format("'{}' is a shape, not a host", printable(hosts[0], 40)), "HOSTS",
+                 fmt::format("ddlrun doctor --dims {}{}{}", hosts[0], rest.empty() ? "" : " ", rest)});
+  }
+  if (options.listed_hosts.empty()) return join(hosts, ",");
+  if (!hosts.empty())
+    throw Error(ErrorKind::usage, {"hosts are given twice", "HOSTS and -H", "one of the two"});
+  if (const std::size_t colon = options.listed_hosts.find(':'); colon != std::string::npos)
+    throw Error(ErrorKind::usage, {"a number of ranks in -H", printable(options.listed_hosts, 200),
+                                   "names only; --dims 4x2 is 4 ranks on each of 2 hosts"});
+  return options.listed_hosts;
 }
 
 DoctorRequest request_of(System& system, const DoctorOptions& options) {
@@ -206,6 +228,7 @@ void add_doctor_options(CLI::App& app, DoctorOptions& options) {
       .repeatable("--explain", options.explain, "ID",
                   "explain one check: its reason, its source and its remedy; repeatable");
   OptionGroup(app, "Hosts")
+      .option("-H,--hosts", options.listed_hosts, "LIST", "the same as HOSTS: h1,h2")
       .option("--via", options.via, "METHODS",
               "connect by ssh, srun, pbsdsh or mpirun; several, joined by commas, are compared")
       .option("--timeout", options.seconds, "N", "seconds for one host in total (20; --full 120)")
@@ -243,7 +266,7 @@ Subcommand doctor_command() {
     options->job.program = rest;
     add_doctor_options(app, *options);
     return [options](System& system) {
-      options->job.hosts = join(options->hosts, ",");
+      options->job.hosts = hosts_of(*options);
       return run_doctor(system, *options);
     };
   };

@@ -91,8 +91,24 @@ std::size_t count_values(const LauncherSyntax& syntax, std::string_view word, st
   return listed != syntax.lists_flags && !joined ? 1 : 0;
 }
 
+// mpirun's, mpiexec's and horovodrun's options that launch has too, by its own name.
+std::string_view own_option(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> options[] = {{"n", "-np"},
+                                                                       {"np", "-np"},
+                                                                       {"H", "-H"},
+                                                                       {"host", "-H"},
+                                                                       {"hosts", "-H"},
+                                                                       {"x", "-x"},
+                                                                       {"f", "--hostfile"},
+                                                                       {"hostfile", "--hostfile"},
+                                                                       {"machinefile", "--hostfile"}};
+  const auto* found = std::ranges::find(options, name, &std::pair<std::string_view, std::string_view>::first);
+  return found == std::end(options) ? std::string_view() : found->second;
+}
+
 struct InnerWords {
-  Command words;                             // from the program on
+  Command words;  // from the program on
+  Command shape;
   bool is_module = false, is_plain = false;  // -m; --no-python
 };
 
@@ -102,7 +118,13 @@ InnerWords skip_options(const LauncherSyntax& syntax, const Command& words, std:
     const std::string name = option_name(words[at]);
     inner.is_module = inner.is_module || name == "m" || name == "module";
     inner.is_plain = inner.is_plain || name == "no-python";
-    at += 1 + count_values(syntax, words[at], name);
+    const std::size_t values = count_values(syntax, words[at], name);
+    const std::string_view own = syntax.starts == Starts::program ? own_option(name) : "";
+    if (values == 1 && !own.empty() && at + 1 < words.size()) {
+      inner.shape.emplace_back(own);
+      inner.shape.push_back(words[at + 1]);
+    }
+    at += 1 + values;
   }
   if (at < words.size() && words[at] == "--") ++at;
   if (at < words.size()) inner.words.assign(words.begin() + static_cast<std::ptrdiff_t>(at), words.end());
@@ -137,7 +159,7 @@ std::optional<NestedLauncher> find_nested_launcher(const Command& program) {
     if (inner.is_module) inner.words.insert(inner.words.begin(), "-m");
     inner.words.insert(inner.words.begin(), module ? program[0] : "python3");
   }
-  return NestedLauncher{name, std::move(inner.words), syntax->stays_on_host};
+  return NestedLauncher{name, std::move(inner.words), std::move(inner.shape), syntax->stays_on_host};
 }
 
 }  // namespace ddlrun::frameworks

@@ -11,8 +11,9 @@
 namespace ddlrun::frameworks {
 
 struct NestedLauncher {
-  std::string name;    // "torchrun", "mpirun"
-  Command program;     // what it starts, as words for ddlrun; empty: not found in its words
+  std::string name;  // "torchrun", "mpirun"
+  Command program;   // what it starts, as words for ddlrun; empty: not found in its words
+  Command shape;  // its ranks, hosts and exports in options that `ddlrun launch` takes: "-np 4 --hostfile h"
   bool stays_on_host;  // starts ranks on its own host only: one for each host is a use of its own
 };
 

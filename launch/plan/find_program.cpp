@@ -2,6 +2,7 @@
 #include "launch/plan/find_program.hpp"
 
 #include "base/os/host_info.hpp"
+#include "base/os/nearest_file.hpp"
 #include "base/text/error.hpp"
 #include "base/text/interpreter.hpp"
 #include "base/text/text.hpp"
@@ -41,6 +42,16 @@ std::string place_of_file(const System& system, const std::string& path) {
   return path.starts_with('/') ? directory_of(path) : system.environment.workdir;
 }
 
+// "train.py" is looked for in PATH, where no script of a user is.
+std::string remedy_for_unknown_program(System& system, const std::string& name) {
+  if (system.files.exists(name)) return (name.ends_with(".py") ? "python3 " : "./") + quote_shell(name);
+  if (const auto near = nearest_program(system, name)) return *near + "   # did you mean this?";
+  if (const auto near = nearest_file(system, name))
+    return fmt::format("{}{}   # did you mean this?", near->ends_with(".py") ? "python3 " : "./",
+                       quote_shell(*near));
+  return fmt::format("./{} if it is in this directory", printable(name, 60));
+}
+
 // Named itself, for a training and not for another of its commands.
 bool is_named_trainer(System& system, const Command& words) {
   const bool trains = words.size() > 1 && (words[1].starts_with('-') || words[1] == "train");
@@ -66,10 +77,10 @@ void check_may_run(System& system, const std::string& path, const std::string& p
 void check_script(System& system, const Command& words) {
   const auto at = find_script(words);
   if (!at || *at == 0 || words[*at].empty() || system.files.exists(words[*at])) return;
-  throw Error(ErrorKind::request, {fmt::format("the script '{}' was not found on {}",
-                                               printable(words[*at], 120), this_host_name(system)),
-                                   place_of_file(system, words[*at]),
-                                   "ls " + quote_shell(directory_of(words[*at])) + "   # what is there"});
+  throw Error(
+      ErrorKind::request,
+      {fmt::format("the script '{}' was not found on {}", printable(words[*at], 120), this_host_name(system)),
+       place_of_file(system, words[*at]), remedy_for_missing_file(system, words[*at])});
 }
 
 }  // namespace
@@ -120,8 +131,7 @@ void check_program(System& system, const std::string& name, const std::string& p
       ErrorKind::request,
       {fmt::format("the program '{}' was not found on {}", printable(name, 120), this_host_name(system)),
        place.empty() ? directory : fmt::format("{}; {}", place, directory),
-       has_slash ? "ls " + quote_shell(directory_of(name)) + "   # what is there"
-                 : fmt::format("./{} if it is in this directory", printable(name, 60))});
+       has_slash ? remedy_for_missing_file(system, name) : remedy_for_unknown_program(system, name)});
 }
 
 int check_trainer_options(System& system, const ChosenProgram& program, std::size_t ranks, bool files_count) {

@@ -65,6 +65,21 @@ void check_typed(const FrameworkPlan& plan, const LaunchSpec& spec) {
   }
 }
 
+// A cluster that somebody wrote down in the shell, and that no rank gets.
+void remark_replaced(const EnvVars& shell, FrameworkPlan& plan) {
+  std::set<std::string> names;
+  for (const RankGroup& group : plan.groups) {
+    for (const RankVariable& variable : group.variables) {
+      const auto own = shell.find(variable.name);
+      if (own != shell.end() && !own->second.empty()) names.insert(variable.name);
+    }
+  }
+  if (names.empty()) return;
+  plan.remarks.push_back(fmt::format("{} of this shell: each rank gets its own value instead (--framework "
+                                     "none keeps yours, with -x NAME)",
+                                     join(std::vector<std::string>(names.begin(), names.end()), ", ")));
+}
+
 }  // namespace
 
 FrameworkPlan plan_launch_framework(System& system, const LaunchSpec& spec, const JobPlan& job,
@@ -99,6 +114,7 @@ FrameworkPlan plan_launch_framework(System& system, const LaunchSpec& spec, cons
   FrameworkPlan plan = frameworks::plan_framework(request);
   plan.remarks.insert(plan.remarks.begin(), spec.framework.remarks.begin(), spec.framework.remarks.end());
   check_typed(plan, spec);
+  remark_replaced(system.environment.variables, plan);
   return plan;
 }
 

@@ -50,7 +50,8 @@ struct HostWord {
 
 std::vector<HostWord> parse_host_words(std::string_view text) {
   std::vector<HostWord> hosts;
-  for (const std::string_view word : split_words(text)) {
+  for (const std::string_view typed : split_words(text)) {
+    const std::string_view word = trim(typed);  // "h1:2, h2:2"
     const std::size_t colon = word.rfind(':');
     if (colon == std::string_view::npos)
       hosts.push_back({std::string(word), ""});
@@ -97,6 +98,18 @@ void take_counts(const LaunchFlags& flags, const std::vector<std::uint32_t>& cou
     shape.ranks_per_host = counts[0];
 }
 
+// "h1:2,h2:1": what mpirun and horovodrun make of 3 ranks and 2 slots on each host.
+std::string fill_slots(const std::vector<std::string>& hosts, const std::vector<std::uint32_t>& slots,
+                       std::uint64_t ranks) {
+  std::string filled;
+  for (std::size_t i = 0; i < hosts.size() && i < slots.size() && ranks > 0; ++i) {
+    const std::uint64_t taken = std::min<std::uint64_t>(ranks, slots[i]);
+    filled += fmt::format("{}{}:{}", filled.empty() ? "" : ",", hosts[i], taken);
+    ranks -= taken;
+  }
+  return printable(filled, 300);
+}
+
 // HorovodRunner's np: -n is n ranks on this host, n is n ranks over all hosts.
 void take_np(const LaunchFlags& flags, const HostWords& words, JobShape& shape) {
   const std::string& np = flags.framework.np;
@@ -110,6 +123,12 @@ void take_np(const LaunchFlags& flags, const HostWords& words, JobShape& shape) 
   // horovodrun's -np 4 -H a:2,b:2: twice the same.
   const std::uint64_t sum = std::accumulate(words.counts.begin(), words.counts.end(), std::uint64_t{0});
   if (!local && !words.counts.empty() && flags.dims.empty() && sum == *number) return;
+  if (!local && !words.counts.empty() && flags.dims.empty() && *number < sum) {
+    throw Error(ErrorKind::usage,
+                {fmt::format("{} ranks, and -H has room for {}", *number, sum), "--np",
+                 fmt::format("-H {}, as mpirun fills the slots",
+                             fill_slots(expand_host_list(words.hosts), words.counts, *number))});
+  }
   const bool counted = shape.has_ranks_per_host() || !shape.host_ranks.empty();
   const bool has_tasks = !flags.framework.ps.empty() || !flags.framework.workers.empty();
   if (counted || has_tasks) {
@@ -149,6 +168,10 @@ bool names_hosts(std::string_view word) {
 HostWords resolve_host_words(const LaunchFlags& flags) {
   HostWords words{flags.dims, flags.hosts, {}};
   if (!flags.hosts_option.empty()) {
+    if (words.hosts.empty() && names_hosts(words.dims)) {
+      throw Error(ErrorKind::usage, {fmt::format("'{}' is a host beside -H", printable(words.dims, 60)), "-H",
+                                     "-H " + quote_shell(flags.hosts_option + "," + words.dims)});
+    }
     if (!words.hosts.empty()) {
       throw Error(ErrorKind::usage,
                   {"hosts are given twice", "HOSTS and -H", "-H " + quote_shell(flags.hosts_option)});
@@ -176,19 +199,12 @@ std::vector<std::uint32_t> counts_of_slots(const LaunchFlags& flags, const HostW
   if (!ranks || *ranks == sum) return slots;
   const std::uint64_t each = (*ranks + slots.size() - 1) / slots.size();
   if (flags.plan.oversubscribe || each <= *std::ranges::min_element(slots)) return {};
-  std::string filled;
-  std::uint64_t rest = *ranks;
-  for (std::size_t i = 0; i < hosts.size() && rest > 0; ++i) {
-    const std::uint64_t taken = std::min<std::uint64_t>(rest, slots[i]);
-    filled += fmt::format("{}{}:{}", filled.empty() ? "" : ",", hosts[i], taken);
-    rest -= taken;
-  }
   throw Error(ErrorKind::usage,
               {fmt::format("{} ranks on {} hosts is {} on each, more than a host's slots in the hostfile",
                            *ranks, hosts.size(), each),
                "-n",
-               rest > 0 ? fmt::format("-n {}, the sum of the slots; or --oversubscribe", sum)
-                        : fmt::format("-H {}, as mpirun fills the slots", printable(filled, 300))});
+               *ranks > sum ? fmt::format("-n {}, the sum of the slots; or --oversubscribe", sum)
+                            : "-H " + fill_slots(hosts, slots, *ranks) + ", as mpirun fills the slots"});
 }
 
 JobShape resolve_shape(const LaunchFlags& flags, const HostWords& words) {

@@ -91,6 +91,8 @@ ProgramPlan plan_program(System& system, const LaunchSpec& spec, const PlacedRan
                      : ChosenProgram{{spec.program_list}, false};
   if (placed.kind() == LauncherKind::ssh) check_without_mpi(spec.framework);
   check_not_nested(plan.program.command, placed.job.ranks.size(), placed.job.hosts.size(), launch_line(spec));
+  if (plan.program.is_trainer && spec.program.empty())
+    plan.remarks.emplace_back("no program given: the bundled trainer, ddl-train; your own goes after --");
   plan.verify = spec.verify.value_or(plan.program.is_trainer);
   if (plan.verify || spec.monitor.has_status) plan.token = make_token(system);
   const ProgramLibraries libraries = read_program_libraries(system, plan.program.command);

@@ -2,6 +2,7 @@
 #include "schedulers/client/job_paths.hpp"
 
 #include "base/os/host_info.hpp"
+#include "base/os/nearest_file.hpp"
 #include "base/text/interpreter.hpp"
 #include "base/text/text.hpp"
 #include "schedulers/client/job_directory.hpp"
@@ -86,16 +87,21 @@ class PathChecker {
     if (name.find('/') != std::string::npos)
       check_file("the program", name, true);
     else if (job_.modules.empty() && job_.conda.empty() && job_.venv.empty() && !is_in_path(system_, name))
-      report_.warnings.push_back(fmt::format("the program {} is not in PATH here; the nodes must have it",
-                                             printable(quote_shell(name), 120)));
+      warn_of_program(name);
     const auto script = find_script(program);
     if (script && *script > 0) check_file("the script", program[*script], false);
+  }
+  void warn_of_program(const std::string& name) {
+    const auto near = nearest_program(system_, name);
+    report_.warnings.push_back(fmt::format("the program {} is not in PATH here; the nodes must have it{}",
+                                           printable(quote_shell(name), 120),
+                                           near ? "; did you mean " + *near + "?" : ""));
   }
   void check_file(std::string_view what, const std::string& name, bool runs) {
     const std::string path = absolute(name);
     if (!system_.files.exists(path)) {
       add("program", name, fmt::format("{} {} does not exist", what, printable(path, 200)),
-          "ls " + quote_shell(directory_above(path)) + "   # what is there");
+          remedy_for_missing_file(system_, path));
       return;
     }
     const auto info = system_.kernel == nullptr ? std::nullopt : system_.kernel->file_info(path, true);

@@ -98,4 +98,11 @@ expect 1 'Python 9.9.9, as on h1' env PATH="$work/bin:$PATH" "$DDLRUN" doctor h1
   --fix-script "$work/lies.sh" -- python3 train.py
 grep -q 'check, then add to .etc.hosts: 6.6.6.6 h2 (reported by h1 only)' "$work/out" || fail "NAME-01 does not name the source: $(cat "$work/out")"
 [ "$(grep -c '^# There is no command for this one' "$work/lies.sh")" -eq 4 ] || fail "commands by the word of h1"
+# launch's words.
+expect_refusal 2 "'4x2' is a shape, not a host" "$DDLRUN" doctor 4x2 h1,h2
+grep -qF 'try: ddlrun doctor --dims 4x2 h1,h2' "$work/err" || fail "no line for doctor 4x2: $(cat "$work/err")"
+expect_refusal 2 'a number of ranks in -H' "$DDLRUN" doctor -H h1:4,h2:4
+expect_refusal 2 'hosts are given twice' "$DDLRUN" doctor -H h1 h2
+"$DDLRUN" doctor --only SW-04 --json localhost >"$work/words" && "$DDLRUN" doctor --only SW-04 --json -H localhost >"$work/option"
+[ "$(grep -c localhost "$work/words")" -eq "$(grep -c localhost "$work/option")" ] || fail "-H is not HOSTS"
 finish

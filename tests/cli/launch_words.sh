@@ -102,4 +102,20 @@ for kind in openmpi ssh; do
   grep -qx alive "$work/out" || fail "$kind: the whole group was ended: status $status, $(cat "$work/err")"
 done
 
+# A name that is mistyped, or forgotten.
+printf 'print(1)\n' > train.py
+refused "the script 'trian.py' was not found" 'train.py   # did you mean this?' 1 -- python3 trian.py
+refused "the program 'train.py' was not found" 'python3 train.py' 1 -- train.py
+refused "the program 'trian.py' was not found" 'python3 train.py   # did you mean this?' 1 -- trian.py
+refused "the program 'pyton3' was not found" 'python3   # did you mean this?' 1 -- pyton3 train.py
+for dashes in '' '-- '; do
+  # shellcheck disable=SC2086 # one word or none
+  expect_refusal 2 "'-np' is an option of launch" "$DDLRUN" -np 2 -H localhost:2 ${dashes}python3 train.py
+  has "no launch, '$dashes'" "$work/err" '  try: ddlrun launch -np 2 -H localhost:2 -- python3 train.py'
+done
+expect_refusal 2 "unknown command '--frobnicate'" "$DDLRUN" --frobnicate
+# mpirun behind launch: its shape goes with launch, unless launch has one.
+refused 'mpirun starts ranks itself' 'ddlrun launch -np 2 --hostfile hosts -- python3 train.py' \
+  -- mpirun -np 2 -hostfile hosts -mca btl self python3 train.py
+refused 'mpirun starts ranks itself' 'ddlrun launch 2 -- python3 train.py' 2 -- mpirun -np 4 python3 train.py
 finish

@@ -237,7 +237,8 @@ grep -q "cause in the job's log" err || fail "no diagnosis: $(cat err)"
 # shellcheck disable=SC2016
 odd=('a b' "it's" '$(touch PWNED)' '`touch PWNED`' '; touch PWNED' '' '-n' $'two\nlines' '*')
 ends 0 printf '<%s>' "${odd[@]}"
-[ "$(tail -n +2 out)" = "$(printf '<%s>' "${odd[@]}")" ] || fail "words: $(cat out)"
+# On a busy machine bash 5.2 sometimes warns in the script's log about a child that it has already waited for.
+[ "$(tail -n +2 out | sed 's|/[^ ]*/job.sh: line [0-9]*: wait_for: No record of process [0-9]*$||')" = "$(printf '<%s>' "${odd[@]}")" ] || fail "words: $(cat out)"
 [ ! -e PWNED ] || fail "a word was executed"
 
 # The settings as used give the same script again.

@@ -32,6 +32,15 @@ std::string message_of(const LaunchFlags& flags) {
   return {};
 }
 
+std::string hint_of(const LaunchFlags& flags) {
+  try {
+    shape_of(flags);
+  } catch (const Error& error) {
+    return error.message().hint;
+  }
+  return {};
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("launch/plan/job_shape");
@@ -125,6 +134,19 @@ TEST_CASE("--np -N: N ranks on this host, and no hosts beside it") {
     flags.framework.np = np;
     CHECK_FALSE(message_of(flags).empty());
   }
+}
+
+TEST_CASE("-H with blanks, with fewer ranks than slots, and with a host behind a blank") {
+  LaunchFlags flags = with_hosts("h1:2, h2:2");
+  CHECK(message_of(flags) == "");
+  CHECK(launch::resolve_host_words(flags).hosts == "h1,h2");
+  flags.framework.np = "3";
+  CHECK(hint_of(flags) == "-H h1:2,h2:1, as mpirun fills the slots");
+  flags.framework.np = "2";
+  CHECK(hint_of(flags) == "-H h1:2, as mpirun fills the slots");
+  flags = with_hosts("h1:2");
+  flags.dims = "h2:2";
+  CHECK(hint_of(flags) == "-H h1:2,h2:2");
 }
 
 TEST_CASE("dims from the factors: hosts per rack from the number of hosts") {

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Which file, or program in PATH, a mistyped name most probably means.
+#pragma once
+
+#include "base/os/system.hpp"
+
+#include <optional>
+#include <string>
+
+namespace ddlrun {
+
+// In the same directory: "runs/trian.py" -> "runs/train.py". Nothing where no name is near.
+std::optional<std::string> nearest_file(System& system, const std::string& path);
+
+// "pyton3" -> "python3".
+std::optional<std::string> nearest_program(System& system, const std::string& name);
+
+// For a script that does not exist: what to type instead, or how to see what is there.
+std::string remedy_for_missing_file(System& system, const std::string& path);
+
+}  // namespace ddlrun

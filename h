@@ -1,0 +1,1 @@
+localhost slots=2
