@@ -203,7 +203,7 @@ void LogAnalysis::take_segment(std::string_view segment, bool touched) {
   }
   if (marks_end && lines_before_end_.empty()) lines_before_end_ = last_lines(before_, line_ - 1);
   if (of_traceback && !tracebacks_.take(line)) return;
-  if (belongs || of_traceback) episodes_.take(line.sequence);
+  if ((belongs && matcher_.is_trouble()) || of_traceback) episodes_.take(line.sequence);
   if (belongs && !literals.empty()) tail_.begin();
   if (belongs) return;
   if (salient_.is_attentive()) salient_.follow(line);

@@ -214,7 +214,8 @@ std::vector<Finding> MatchStore::ranked(const std::vector<std::string>& sources,
     const bool is_cause = signature.kind <= SignatureClass::generic;
     const std::uint64_t needed = signature.unless_run_continues ? episodes.of_end : episodes.of_cause;
     const bool is_earlier = is_cause && !signature.ends_use && entry.latest_episode < needed;
-    if (is_cause && episodes.of_cause > 0 && !is_earlier && entry.latest_episode >= needed)
+    const bool is_end = signature.kind == SignatureClass::ending;
+    if ((is_cause || is_end) && episodes.of_cause > 0 && !is_earlier && entry.latest_episode >= needed)
       rows.push_back({&signature, &entry, &entry.latest, entry.latest.sequence, false});
     else
       rows.push_back({&signature, &entry, &entry.best, entry.first_sequence, is_earlier});

@@ -44,6 +44,7 @@ std::optional<Captures> match_either(const LinePattern& pattern, const ReadLine&
 }  // namespace
 
 bool MessageMatcher::take(const ReadLine& line, const std::vector<std::uint32_t>& literals) {
+  is_trouble_ = help_step_ != 0;
   if (line.prefix.stamp.kind != Stamp::Kind::none) last_stamp_ = line.prefix.stamp;
   if (is_box_edge(line.prefix.text)) {
     for (Open& open : open_) {
@@ -82,6 +83,7 @@ bool MessageMatcher::feed(Open& open, const ReadLine& line, const std::optional<
       open.match.captures.add(*captures);
       add_evidence(open.match, line);
       if (++open.next >= open.lines->size()) open.lines_left = field_lines;
+      note_trouble(open);
       return true;
     }
   }
@@ -93,7 +95,15 @@ bool MessageMatcher::feed(Open& open, const ReadLine& line, const std::optional<
   }
   open.match.fields.add(field->captures);
   add_evidence(open.match, line);
+  note_trouble(open);
   return true;
+}
+
+void MessageMatcher::note_trouble(const Open& open) {
+  const auto& signatures = index_.set().signatures;
+  const bool is_harmless =
+      !open.match.is_ending && signatures[open.match.owner].kind == SignatureClass::benign;
+  is_trouble_ = is_trouble_ || !is_harmless;
 }
 
 bool MessageMatcher::start(const ReadLine& line, const std::vector<std::uint32_t>& literals) {
@@ -130,6 +140,7 @@ bool MessageMatcher::start_pattern(const ReadLine& line, const PatternRef& patte
   open.lines = pattern.lines;
   open.lines_left = open.complete() ? field_lines : pattern_lines;
   open.any_left = foreign_lines;
+  note_trouble(open);
   if (open_.size() >= max_open) close_finished(true);
   open_.push_back(std::move(open));
   return true;

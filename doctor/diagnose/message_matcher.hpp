@@ -30,6 +30,8 @@ class MessageMatcher {
 
   // True while lines without any literal matter too.
   bool is_attentive() const { return !open_.empty() || help_step_ != 0; }
+  // The line that take() read belongs to a message that is more than harmless noise.
+  bool is_trouble() const { return is_trouble_; }
   // The next line; `literals` are those found in it. True if it belongs to a message.
   bool take(const ReadLine& line, const std::vector<std::uint32_t>& literals);
   // The log ends here.
@@ -59,6 +61,7 @@ class MessageMatcher {
   bool start(const ReadLine& line, const std::vector<std::uint32_t>& literals);
   bool start_pattern(const ReadLine& line, const PatternRef& pattern, std::shared_ptr<FirstLine>& first);
   void decide(Open& open);
+  void note_trouble(const Open& open);
   bool take_help_count(const ReadLine& line);
   bool take_help_without_text(const ReadLine& line);
   void add_topic(const ReadLine& line, std::string_view file, std::string_view topic, std::uint64_t count);
@@ -70,6 +73,7 @@ class MessageMatcher {
   UnmatchedSink unmatched_;
   std::list<Open> open_;
   Stamp last_stamp_;
+  bool is_trouble_ = false;
   int help_step_ = 0;  // 1: the topic is next, 2: "from the file:", 3: the file
   std::string help_topic_;
 };

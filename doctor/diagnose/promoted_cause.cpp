@@ -143,6 +143,22 @@ void promote_error_before_crash(Diagnosis& diagnosis, const LogFacts& log) {
   findings.insert(findings.begin(), likely_finding(*line, *error, log, diagnosis));
 }
 
+// A log that several runs wrote, one after the other: the last one met no exception, and was ended.
+void promote_later_end(Diagnosis& diagnosis, const LogFacts& log) {
+  constexpr std::uint64_t other_run = 200;  // lines
+  auto& findings = diagnosis.also_seen;
+  if (findings.empty() || findings.front().id != python_exception_id || log.sources.size() != 1) return;
+  const std::uint64_t last = findings.front().evidence.back().line;
+  const auto end = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) {
+    return is_end_from_outside(finding) && !finding.evidence.empty() &&
+           finding.evidence.front().line > last + other_run;
+  });
+  if (end == findings.end()) return;
+  findings.front().is_survived = true;
+  end->kind = SignatureClass::generic;
+  std::rotate(findings.begin(), end, end + 1);
+}
+
 }  // namespace
 
 void promote_explanation(Diagnosis& diagnosis, const LogFacts& log) {
@@ -150,6 +166,7 @@ void promote_explanation(Diagnosis& diagnosis, const LogFacts& log) {
   demote_refused_connection(diagnosis, log);
   promote_cause_of_missing(diagnosis, log);
   promote_error_before_crash(diagnosis, log);
+  promote_later_end(diagnosis, log);
 }
 
 }  // namespace ddlrun::diagnose

@@ -238,7 +238,9 @@ int line_salience(std::string_view text, int word_score) {
                                       "trapping enabled", "ignored", "ignoring"}))
     score -= 60;
   // Left from an earlier run, or made by another rank; what follows goes on.
-  if (text.starts_with("mkdir: ") && text.ends_with("File exists")) score = std::min(score, 45);
+  const bool is_left = text.starts_with("mkdir: ") && text.ends_with("File exists");
+  const bool is_absent = starts_with_any(text, {"rm: cannot remove ", "ls: cannot access "});
+  if (is_left || is_absent) score = std::min(score, 45);
   if (is_cleanup(text)) score = std::min(score, 45);
   if (is_probe(text)) score = std::min(score, 60);
   if (has_any(text, {"xit code 0", "xit code: 0", "xit status 0", "xitcode 0", "xited with 0"})) score = 0;

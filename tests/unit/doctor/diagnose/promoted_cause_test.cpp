@@ -163,4 +163,22 @@ TEST_CASE("a missing module command is not the cause of what another text explai
   CHECK(alone.cause->id == "X43");
 }
 
+TEST_CASE("of several runs in one log the last one counts, where a person ended it") {
+  const std::string failed =
+      "Traceback (most recent call last):\n  File \"fit.py\", line 8, in <module>\nValueError: no split val\n"
+      "slurmstepd: error: *** JOB 6 ON n1 CANCELLED AT 2024-01-02T02:04:05 ***\n";
+  const std::string cancelled = "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2024-01-02T03:04:05 ***\n";
+  std::string noise;  // TensorFlow's warnings with the word error are no trouble
+  for (int step = 0; step < 250; ++step)
+    noise += "W0000 00:00:1.5 13 op_level_cost_estimator.cc:699] Error in PredictCost() for the op: " +
+             std::to_string(step) + "\n";
+  const Diagnosis last = diagnose_text(failed + noise + cancelled);
+  REQUIRE(last.cause);
+  CHECK(last.cause->id == "F37");
+  CHECK(last.cause->evidence.front().line == 255);
+  const Diagnosis first = diagnose_text(failed + noise.substr(0, 500) + cancelled);
+  REQUIRE(first.cause);
+  CHECK(first.cause->title == "ValueError: no split val (fit.py:8)");
+}
+
 TEST_SUITE_END();
