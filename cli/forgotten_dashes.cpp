@@ -2,6 +2,7 @@
 #include "cli/forgotten_dashes.hpp"
 
 #include "launch/plan/find_program.hpp"
+#include "topology/dims.hpp"
 #include "topology/sources/job_machines.hpp"
 
 #include <CLI/CLI.hpp>
@@ -13,8 +14,8 @@ namespace ddlrun::cli {
 namespace {
 
 bool names_program(System& system, const std::string& word) {
-  const bool is_dims = word.find_first_not_of("0123456789xX") == std::string::npos;
-  if (is_dims || word[0] == '@' || topology::is_this_host(system.environment, word)) return false;
+  if (topology::is_dims_word(word) || word[0] == '@' || topology::is_this_host(system.environment, word))
+    return false;
   return word.find('/') != std::string::npos || !launch::find_program(system, word).empty();
 }
 

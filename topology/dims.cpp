@@ -54,6 +54,10 @@ std::uint32_t Dims::rank_of(const Coordinates& at, RankOrder order) const {
   return ((at.x * nodes_per_rack + at.y) * racks + at.z) * aisles + at.a;
 }
 
+bool is_dims_word(std::string_view word) {
+  return word.find_first_not_of("0123456789xX") == std::string_view::npos;
+}
+
 Dims parse_dims(std::string_view text) {
   const std::string_view shape = strip_mode_letter(text);
   const auto words = split(shape, 'x');

@@ -42,6 +42,9 @@ struct Dims {
   bool operator==(const Dims&) const = default;
 };
 
+// Nothing but digits and x: no host and no program is named so; also "".
+bool is_dims_word(std::string_view word);
+
 // "4x2x3", "4x2", "4", "6x2x1x1", with a DDL mode letter before it ("p:6x2x1x1") or not. Each factor is
 // 1..2^20 and so is the product; anything else is Error{usage} that names the factor.
 Dims parse_dims(std::string_view text);

@@ -4,18 +4,17 @@
 #include "base/os/host_info.hpp"
 #include "base/text/text.hpp"
 
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ddlrun {
 
 std::optional<std::string> nearest_file(System& system, const std::string& path) {
   if (system.kernel == nullptr) return std::nullopt;
-  const std::size_t slash = path.rfind('/');
-  const std::string above = slash == std::string::npos ? "" : path.substr(0, slash + 1);
-  const std::string directory = above.size() > 1 ? above.substr(0, slash) : above;
-  const auto names = system.kernel->list_directory(directory.empty() ? "." : directory);
-  const auto near = closest_match(path.substr(above.size()), names);
-  return near ? std::optional(above + *near) : std::nullopt;
+  const std::string_view name = base_name(path);
+  const auto near = closest_match(name, system.kernel->list_directory(directory_of(path)));
+  return near ? std::optional(path.substr(0, path.size() - name.size()) + *near) : std::nullopt;
 }
 
 std::optional<std::string> nearest_program(System& system, const std::string& name) {
@@ -32,10 +31,7 @@ std::optional<std::string> nearest_program(System& system, const std::string& na
 
 std::string remedy_for_missing_file(System& system, const std::string& path) {
   if (const auto near = nearest_file(system, path)) return quote_shell(*near) + "   # did you mean this?";
-  const std::size_t slash = path.rfind('/');
-  const std::string above =
-      slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
-  return "ls " + quote_shell(above) + "   # what is there";
+  return "ls " + quote_shell(directory_of(path)) + "   # what is there";
 }
 
 }  // namespace ddlrun

@@ -104,6 +104,11 @@ std::string to_upper(std::string_view text) {
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
+std::string directory_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? "." : std::string(path.substr(0, std::max<std::size_t>(slash, 1)));
+}
+
 std::string quote_shell(std::string_view word) {
   if (!word.empty() && std::all_of(word.begin(), word.end(), is_shell_safe)) return std::string(word);
   std::string quoted = "'";

@@ -34,6 +34,9 @@ std::string to_upper(std::string_view text);
 // What follows the last slash: "/a/b" -> "b"; "b" -> "b"; "/a/" -> "".
 std::string_view base_name(std::string_view path);
 
+// "runs/train.py" -> "runs", "train.py" -> ".", "/train.py" -> "/"
+std::string directory_of(std::string_view path);
+
 // One shell word that bash reads back as exactly `word`; left bare where that is safe.
 std::string quote_shell(std::string_view word);
 // argv as one line that can be pasted into a shell.

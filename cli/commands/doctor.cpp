@@ -8,6 +8,7 @@
 #include "doctor/run/doctor_job.hpp"
 #include "doctor/run/doctor_run.hpp"
 #include "launch/plan/find_program.hpp"
+#include "topology/dims.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -109,10 +110,7 @@ std::string find_own_trainer(System& system) {
 // Both spellings of launch: HOSTS and -H. A shape before the hosts, or counts behind them, belong to --dims.
 std::string hosts_of(const DoctorOptions& options) {
   const std::vector<std::string>& hosts = options.hosts;
-  const auto is_shape = [](const std::string& word) {
-    return word.find('x') != std::string::npos && word.find_first_not_of("0123456789x") == std::string::npos;
-  };
-  if (!hosts.empty() && is_shape(hosts[0])) {
+  if (!hosts.empty() && hosts[0].find('x') != std::string::npos && topology::is_dims_word(hosts[0])) {
     const std::string rest = join(std::vector<std::string>(hosts.begin() + 1, hosts.end()), ",");
     throw Error(ErrorKind::usage,
                 {fmt::format("'{}' is a shape, not a host", printable(hosts[0], 40)), "HOSTS",
@@ -121,7 +119,7 @@ std::string hosts_of(const DoctorOptions& options) {
   if (options.listed_hosts.empty()) return join(hosts, ",");
   if (!hosts.empty())
     throw Error(ErrorKind::usage, {"hosts are given twice", "HOSTS and -H", "one of the two"});
-  if (const std::size_t colon = options.listed_hosts.find(':'); colon != std::string::npos)
+  if (options.listed_hosts.find(':') != std::string::npos)
     throw Error(ErrorKind::usage, {"a number of ranks in -H", printable(options.listed_hosts, 200),
                                    "names only; --dims 4x2 is 4 ranks on each of 2 hosts"});
   return options.listed_hosts;

@@ -188,4 +188,9 @@ const Signature* error_class(const SignatureSet& set, std::string_view text) {
   return other_letters != nullptr ? other_letters : last;
 }
 
+bool is_of_class(std::string_view text, std::string_view id, const SignatureSet& set) {
+  const Signature* error = error_class(set, text);
+  return error != nullptr && error->id == id;
+}
+
 }  // namespace ddlrun::diagnose

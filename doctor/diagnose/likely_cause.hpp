@@ -22,6 +22,7 @@ std::string error_headline(const SalientLine& line);
 
 // The signature of class L whose words are in `text`; the last one of the set fits every text.
 const Signature* error_class(const SignatureSet& set, std::string_view text);
+bool is_of_class(std::string_view text, std::string_view id, const SignatureSet& set);
 
 // What {value} of the signature's patterns stands for in `text`, or "".
 std::string value_in(const Signature& signature, std::string_view text);

@@ -29,11 +29,6 @@ bool is_demoted(const Finding& finding) {
   return finding.id == tcp_connect_id && finding.kind == SignatureClass::secondary;
 }
 
-bool is_of_class(std::string_view text, std::string_view id, const LogFacts& log) {
-  const Signature* error = error_class(log.signatures, text);
-  return error != nullptr && error->id == id;
-}
-
 // A peer that refuses a connection has ended: where a rank exited by itself, that is what happened first.
 // One that cannot be reached ("timed out", "No route to host") is another matter.
 void demote_refused_connection(Diagnosis& diagnosis, const LogFacts& log) {
@@ -72,7 +67,8 @@ bool add_compiler_error(Diagnosis& diagnosis, const LogFacts& log) {
   const SalientLine* first = nullptr;
   for (const SalientLine& line : log.salient.kept()) {
     const bool is_before = log.sources[line.source] == missing.source && line.line.line < missing.line;
-    const bool is_error = line.score >= min_failure_score && is_of_class(line.line.text, compiler_id, log);
+    const bool is_error =
+        line.score >= min_failure_score && is_of_class(line.line.text, compiler_id, log.signatures);
     if (is_before && is_error && (first == nullptr || line.line.line < first->line.line)) first = &line;
   }
   const Signature* compiler = find_signature(log.signatures, compiler_id);

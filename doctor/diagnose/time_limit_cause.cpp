@@ -16,9 +16,9 @@ namespace ddlrun::diagnose {
 namespace {
 
 constexpr int time_limit_status = 124;
-constexpr std::uint64_t most_between = 25;  // lines between a stall, or an error, and the limit
-constexpr std::uint64_t most_behind_words =
-    3;  // lines between an error that only its words show, and the limit
+// Lines before the limit: of a stall or a known error, and of an error that only its words show.
+constexpr std::uint64_t most_between = 25;
+constexpr std::uint64_t most_behind_words = 3;
 
 constexpr std::string_view still_end_id = "F45";
 constexpr std::string_view left_waiting_id = "F46";
@@ -75,7 +75,6 @@ std::optional<std::uint64_t> lines_to_end(const std::string& source, std::uint64
 
 // The remedy of a rank whose failure the others do not notice.
 void add_waiting(Finding& failed, const Finding& limit, const LogFacts& log, const Diagnosis& diagnosis) {
-  failed.kind = std::min(failed.kind, SignatureClass::generic);
   const auto& of_limit = limit.evidence;
   const auto shows_limit = [&](const LogLine& line) { return !of_limit.empty() && line == of_limit.front(); };
   failed.following.clear();
@@ -100,7 +99,7 @@ void promote_error_before_limit(Diagnosis& diagnosis, const LogFacts& log) {
   const Finding limit = *end;
   const auto fails = [&](const Finding& finding) {
     if (finding.kind > SignatureClass::generic || finding.is_survived || finding.evidence.empty() ||
-        finding.id == stall_id || is_time_limit(finding, log.signatures))
+        ends_job(finding))
       return false;
     const LogLine& last = finding.evidence.back();
     return lines_to_end(last.source, last.line, limit, log).value_or(most_between + 1) <= most_between;
@@ -130,19 +129,14 @@ void promote_error_before_limit(Diagnosis& diagnosis, const LogFacts& log) {
   if (error == nullptr || error->may_follow || error->id == time_limit_id) return;
   Finding failed = likely_finding(*line, *error, log, diagnosis);
   add_waiting(failed, limit, log, diagnosis);
-  failed.kind = SignatureClass::likely;
   findings.insert(findings.begin(), std::move(failed));
 }
 
 }  // namespace
 
 bool is_time_limit(const Finding& finding, const SignatureSet& signatures) {
-  const auto is_of_limit = [&](const std::string& text) {
-    const Signature* error = error_class(signatures, text);
-    return error != nullptr && error->id == time_limit_id;
-  };
-  return is_of_limit(finding.title) ||
-         (!finding.evidence.empty() && is_of_limit(finding.evidence.front().text));
+  return is_of_class(finding.title, time_limit_id, signatures) ||
+         (!finding.evidence.empty() && is_of_class(finding.evidence.front().text, time_limit_id, signatures));
 }
 
 void promote_limit_cause(Diagnosis& diagnosis, const LogFacts& log) {

@@ -15,11 +15,6 @@ constexpr std::size_t most_libraries = 400;
 constexpr std::size_t most_cache_bytes = 8u << 20;
 constexpr int most_links = 32;
 
-std::string directory_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
-}
-
 // The directories of a search path; an empty one means the working directory for the loader, and nothing to
 // us.
 std::vector<std::string> dirs_of(std::string_view path, const std::string& origin) {

@@ -25,11 +25,6 @@ std::string render_reasons(const LaunchCommand& line) {
   return text;
 }
 
-std::string directory_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
-}
-
 std::string render_rankfile_part(const DryRun& run) {
   if (run.rankfile_text.empty()) return {};
   return fmt::format("mkdir -p -- {}\ncat > {} <<'END_OF_RANKFILE'\n{}END_OF_RANKFILE\n\n",

@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::string_view trainer = "ddl-train";
 
-std::string directory_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
-
 std::string find_trainer(System& system) {
   const std::string here = directory_of(system.environment.executable);
   const std::string name(trainer);

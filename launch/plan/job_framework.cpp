@@ -11,6 +11,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace ddlrun::launch {
 
@@ -75,9 +78,10 @@ void remark_replaced(const EnvVars& shell, FrameworkPlan& plan) {
     }
   }
   if (names.empty()) return;
-  plan.remarks.push_back(fmt::format("{} of this shell: each rank gets its own value instead (--framework "
-                                     "none keeps yours, with -x NAME)",
-                                     join(std::vector<std::string>(names.begin(), names.end()), ", ")));
+  plan.remarks.push_back(
+      fmt::format("{} of this shell: each rank gets its own value instead (--framework "
+                  "none keeps yours, with -x NAME)",
+                  join(std::vector<std::string>(names.begin(), names.end()), ", ")));
 }
 
 }  // namespace

@@ -98,16 +98,16 @@ void take_counts(const LaunchFlags& flags, const std::vector<std::uint32_t>& cou
     shape.ranks_per_host = counts[0];
 }
 
-// "h1:2,h2:1": what mpirun and horovodrun make of 3 ranks and 2 slots on each host.
-std::string fill_slots(const std::vector<std::string>& hosts, const std::vector<std::uint32_t>& slots,
-                       std::uint64_t ranks) {
+// "-H h1:2,h2:1": what mpirun and horovodrun make of 3 ranks and 2 slots on each host.
+std::string filled_slots(const std::vector<std::string>& hosts, const std::vector<std::uint32_t>& slots,
+                         std::uint64_t ranks) {
   std::string filled;
   for (std::size_t i = 0; i < hosts.size() && i < slots.size() && ranks > 0; ++i) {
     const std::uint64_t taken = std::min<std::uint64_t>(ranks, slots[i]);
     filled += fmt::format("{}{}:{}", filled.empty() ? "" : ",", hosts[i], taken);
     ranks -= taken;
   }
-  return printable(filled, 300);
+  return fmt::format("-H {}, as mpirun fills the slots", printable(filled, 300));
 }
 
 // HorovodRunner's np: -n is n ranks on this host, n is n ranks over all hosts.
@@ -122,12 +122,11 @@ void take_np(const LaunchFlags& flags, const HostWords& words, JobShape& shape) 
   }
   // horovodrun's -np 4 -H a:2,b:2: twice the same.
   const std::uint64_t sum = std::accumulate(words.counts.begin(), words.counts.end(), std::uint64_t{0});
-  if (!local && !words.counts.empty() && flags.dims.empty() && sum == *number) return;
-  if (!local && !words.counts.empty() && flags.dims.empty() && *number < sum) {
-    throw Error(ErrorKind::usage,
-                {fmt::format("{} ranks, and -H has room for {}", *number, sum), "--np",
-                 fmt::format("-H {}, as mpirun fills the slots",
-                             fill_slots(expand_host_list(words.hosts), words.counts, *number))});
+  const bool has_slots = !local && !words.counts.empty() && flags.dims.empty();
+  if (has_slots && sum == *number) return;
+  if (has_slots && *number < sum) {
+    throw Error(ErrorKind::usage, {fmt::format("{} ranks, and -H has room for {}", *number, sum), "--np",
+                                   filled_slots(expand_host_list(words.hosts), words.counts, *number)});
   }
   const bool counted = shape.has_ranks_per_host() || !shape.host_ranks.empty();
   const bool has_tasks = !flags.framework.ps.empty() || !flags.framework.workers.empty();
@@ -152,13 +151,9 @@ void take_np(const LaunchFlags& flags, const HostWords& words, JobShape& shape) 
   shape.dims = topology::Dims{shape.local_ranks, 1, 1, 1};
 }
 
-bool is_dims_word(std::string_view word) {
-  return word.find_first_not_of("0123456789xX") == std::string_view::npos;
-}
-
 // "h1,h2", "node[1-4]", "@FILE" or "10.0.0.1" where DIMS are expected; "4x" and "4*2" are wrong DIMS.
 bool names_hosts(std::string_view word) {
-  if (word.empty() || is_dims_word(word)) return false;
+  if (topology::is_dims_word(word)) return false;
   const auto first = static_cast<unsigned char>(word[0]);
   return first == '@' || std::isalpha(first) != 0 || std::ranges::count(word, '.') >= 3;
 }
@@ -180,7 +175,7 @@ HostWords resolve_host_words(const LaunchFlags& flags) {
     for (const HostWord& host : hosts) words.hosts += (words.hosts.empty() ? "" : ",") + host.names;
     if (!hosts[0].count.empty()) words.counts = host_counts(hosts);
   }
-  const bool hosts_are_dims = !words.hosts.empty() && is_dims_word(words.hosts);
+  const bool hosts_are_dims = !words.hosts.empty() && topology::is_dims_word(words.hosts);
   if (names_hosts(words.dims) && (words.hosts.empty() || hosts_are_dims)) std::swap(words.dims, words.hosts);
   return words;
 }
@@ -204,7 +199,7 @@ std::vector<std::uint32_t> counts_of_slots(const LaunchFlags& flags, const HostW
                            *ranks, hosts.size(), each),
                "-n",
                *ranks > sum ? fmt::format("-n {}, the sum of the slots; or --oversubscribe", sum)
-                            : "-H " + fill_slots(hosts, slots, *ranks) + ", as mpirun fills the slots"});
+                            : filled_slots(hosts, slots, *ranks)});
 }
 
 JobShape resolve_shape(const LaunchFlags& flags, const HostWords& words) {

@@ -6,6 +6,7 @@
 #include "launch/plan/job_shape.hpp"
 #include "launch/plan/launch_spec.hpp"
 #include "launch/plan/resolve_framework.hpp"
+#include "topology/dims.hpp"
 #include "topology/sources/job_machines.hpp"
 
 #include <fmt/format.h>
@@ -160,8 +161,7 @@ std::optional<bool> resolve_verify(const LaunchFlags& flags) {
 // "launch 2 ./prog": the word names a program, not hosts.
 void check_no_program(System& system, const LaunchFlags& flags, const HostWords& words) {
   for (const std::string& word : {words.dims, words.hosts}) {
-    const bool could_be_dims = !word.empty() && word.find_first_not_of("0123456789xX") == std::string::npos;
-    if (word.empty() || could_be_dims || word[0] == '@' || topology::is_this_host(system.environment, word))
+    if (topology::is_dims_word(word) || word[0] == '@' || topology::is_this_host(system.environment, word))
       continue;
     const bool is_path = word.find('/') != std::string::npos;
     if (!is_path && (!flags.program.empty() || find_program(system, word).empty())) continue;

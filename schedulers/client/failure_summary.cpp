@@ -189,8 +189,8 @@ void add_cause(System& system, const JobRef& job, JobStatus& status, std::uint64
     if (words.status) status.exit_status = words.status;
     if (!cause.empty()) remember_cause(system, job, cause, words.status);
   }
-  const bool has_cause = status.state == JobState::failed || status.state == JobState::timed_out;
-  if (has_cause && !cause.empty()) {
+  const bool is_unexplained = status.state == JobState::failed || status.state == JobState::timed_out;
+  if (is_unexplained && !cause.empty()) {
     status.explained = cause;
     status.reason.clear();
   }

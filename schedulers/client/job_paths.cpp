@@ -10,16 +10,9 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
 namespace ddlrun::schedulers {
 
 namespace {
-
-std::string directory_above(const std::string& path) {
-  const std::string above = std::filesystem::path(path).parent_path().string();
-  return above.empty() ? "." : above;
-}
 
 // "/scratch" of "/scratch/me/run": what stands on one file tree.
 std::string first_part(const std::string& path) { return path.substr(0, path.find('/', 1)); }
@@ -68,7 +61,7 @@ class PathChecker {
   void check_path(const std::string& key, const std::string& named, const std::string& needed) {
     if (named.empty() || system_.files.exists(absolute(needed))) return;
     add(key, named, fmt::format("{} {} does not exist", key, printable(absolute(needed), 200)),
-        "ls " + quote_shell(directory_above(absolute(named))) + "   # what is there");
+        "ls " + quote_shell(directory_of(absolute(named))) + "   # what is there");
   }
 
   // submit writes the job's files below it, and would make it.
@@ -124,7 +117,7 @@ class PathChecker {
 
   // Slurm and PBS make no directory for the log: the job fails without a word.
   void check_output() {
-    const std::string directory = directory_above(absolute(job_.output));
+    const std::string directory = directory_of(absolute(job_.output));
     if (directory.find('%') != std::string::npos || system_.files.exists(directory)) return;
     add("output", job_.output,
         fmt::format("the output's directory {} does not exist", printable(directory, 200)),

@@ -37,11 +37,6 @@ launch() { # NAME ARGUMENTS...
   status=0
   "$DDLRUN" launch --launcher ssh "$@" > "$name.out" 2> "$name.err" < /dev/null || status=$?
 }
-directory_of() { sed -n 's/^ddlrun: run directory //p' "$1.err"; }
-check() { "${@:2}" || fail "$1"; }
-same() { [[ $2 == "$3" ]] || fail "$(printf '%s: expected %q, found %q' "$1" "$2" "$3")"; }
-has() { grep -qF -- "$3" "$2" || fail "$1: no '$3' in $2: $(tail -3 "$2")"; }
-has_not() { ! grep -qF -- "$3" "$2" || fail "$1: '$3' in $2"; }
 # Processes that sleep for so many seconds; the number names our own.
 left() {
   grep -lzxe "[${1:0:1}]${1:1}" /proc/[0-9]*/cmdline 2> /dev/null | while read -r file; do

@@ -28,8 +28,16 @@ expect() {
   [ "$status" -eq "$want" ] || fail "status $status, not $want: $*: $(head -3 "$work/err")"
   [ -z "$text" ] || grep -qF -- "$text" "$work/err" "$work/out" || fail "no '$text' from: $*: $(head -5 "$work/err")"
 }
+# The directory of the run called NAME, as the run prints it.
+directory_of() { sed -n 's/^ddlrun: run directory //p' "$1.err"; }
+
+# check TEXT COMMAND...: the command must succeed.
+check() { "${@:2}" || fail "$1"; }
+# same TEXT EXPECTED FOUND
+same() { [[ $2 == "$3" ]] || fail "$(printf '%s: expected %q, found %q' "$1" "$2" "$3")"; }
 # has TEXT FILE FIXED-STRING
-has() { grep -qF -- "$3" "$2" || fail "$1: no '$3' in $2"; }
+has() { grep -qF -- "$3" "$2" || fail "$1: no '$3' in $2: $(tail -3 "$2")"; }
+has_not() { ! grep -qF -- "$3" "$2" || fail "$1: '$3' in $2"; }
 # expect_refusal STATUS TEXT COMMAND...: nothing on stdout, an error with a remedy on stderr
 expect_refusal() {
   expect "$@"

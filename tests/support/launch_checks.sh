@@ -20,14 +20,6 @@ launch() {
   status=0
   "$DDLRUN" launch "$@" > "$name.out" 2> "$name.err" < /dev/null || status=$?
 }
-# The directory of the run called NAME, as the run prints it.
-directory_of() { sed -n 's/^ddlrun: run directory //p' "$1.err"; }
-
-# check TEXT COMMAND...: the command must succeed.
-check() { "${@:2}" || fail "$1"; }
-# same TEXT EXPECTED FOUND
-same() { [[ $2 == "$3" ]] || fail "$(printf '%s: expected %q, found %q' "$1" "$2" "$3")"; }
-has_not() { ! grep -qF -- "$3" "$2" || fail "$1: '$3' in $2"; }
 
 # (The brackets keep grep from finding itself.)
 left() { grep -lzxe "[${1:0:1}]${1:1}" /proc/[0-9]*/cmdline 2> /dev/null | wc -l; }
