@@ -5,7 +5,8 @@
   torch_peer.py speed NET DATA BATCH STEPS              one rank: images/s of the step in the best tenth, peak memory in MiB
   torch_peer.py ddp NET DATA BATCH STEPS RANK SIZE FILE the same with DDP over Gloo; FILE: where the ranks meet
   torch_peer.py curve NET DATA STEPS WEIGHTS LR         a loss a line, from a checkpoint's weights, all images a batch
-NET is a file of runtime/models/library, DATA a directory with MNIST's names or "CxHxW" (random images)."""
+NET is a file of runtime/models/library, DATA a directory with MNIST's names or "CxHxW" (random images).
+DEVICE=cuda in the environment: on a GPU, in float32 or, with TF32=1, in TF32; the peak memory is then the GPU's."""
 import gzip
 import json
 import os
@@ -19,6 +20,9 @@ import torch
 import yaml
 from torch import nn
 
+on_gpu = os.environ.get("DEVICE") == "cuda"
+torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = bool(os.environ.get("TF32"))
+
 
 class Lrn(nn.Module):
     def __init__(self, layer):
@@ -29,7 +33,33 @@ class Lrn(nn.Module):
         return self.norm(x)
 
 
+class Net(nn.Module):
+    """Steps by name; each reads the outputs of the named steps before it."""
+
+    def __init__(self):
+        super().__init__()
+        self.steps = nn.ModuleList()
+        self.inputs = []
+
+    def append(self, module, inputs):
+        self.steps.append(module)
+        self.inputs.append(inputs)
+
+    def forward(self, x):
+        outputs = [x]
+        for module, inputs in zip(self.steps, self.inputs):
+            outputs.append(module(*(outputs[i] for i in inputs)))
+        return outputs[-1]
+
+
+class Sum(nn.Module):
+    def forward(self, *terms):
+        return sum(terms[1:], terms[0])
+
+
 def pool(layer):
+    if layer.get("global"):
+        return nn.AdaptiveAvgPool2d(1)
     ceil = layer.get("rounding") == "ceil"
     kernel = layer["kernel"]
     stride = layer.get("stride", kernel)
@@ -39,40 +69,53 @@ def pool(layer):
 
 
 def build(path, shape, classes):
-    """The net as modules one after the other, and its weighted layers by name."""
+    """The net, and its weighted layers by name."""
     description = yaml.safe_load(open(path))
-    modules = []
+    net = Net()
     weighted = {}
-    x = torch.zeros(1, *shape)
+    values = [torch.zeros(2, *shape)]  # the output of each step, for two images
+    names = {"images": 0}
+
+    def append(module, inputs):
+        net.append(module, inputs)
+        values.append(module(*(values[i] for i in inputs)))
+
     if "border" in description:
         height, width = (int(side) for side in description["border"].split("x"))
-        modules.append(nn.ZeroPad2d(((width - shape[2]) // 2, (width - shape[2] + 1) // 2,
-                                     (height - shape[1]) // 2, (height - shape[1] + 1) // 2)))
-        x = modules[-1](x)
+        append(nn.ZeroPad2d(((width - shape[2]) // 2, (width - shape[2] + 1) // 2,
+                             (height - shape[1]) // 2, (height - shape[1] + 1) // 2)), [0])
     for layer in description["layers"]:
         kind = layer["kind"]
         outputs = classes if layer.get("outputs") == "classes" else layer.get("outputs")
+        inputs = [names[name] for name in layer["inputs"]] if "inputs" in layer else [len(values) - 1]
+        x = values[inputs[0]]
         if kind == "convolution":
-            step = [nn.Conv2d(x.shape[1], outputs, layer["kernel"], layer.get("stride", 1), layer.get("padding", 0),
-                              groups=layer.get("groups", 1))]
+            module = nn.Conv2d(x.shape[1], outputs, layer["kernel"], layer.get("stride", 1), layer.get("padding", 0),
+                               groups=layer.get("groups", 1), bias=layer.get("bias", True))
         elif kind == "inner_product":
-            step = ([nn.Flatten()] if x.dim() > 2 else []) + [nn.Linear(x[0].numel(), outputs)]
+            if x.dim() > 2:
+                append(nn.Flatten(), inputs)
+                inputs = [len(values) - 1]
+            module = nn.Linear(x[0].numel(), outputs)
         elif kind in ("max_pool", "average_pool"):
-            step = [pool(layer)]
+            module = pool(layer)
         elif kind == "relu":
-            step = [nn.ReLU(inplace=True)]
+            module = nn.ReLU(inplace=True)
+        elif kind == "batch_norm":
+            module = nn.BatchNorm2d(x.shape[1])
+        elif kind == "sum":
+            module = Sum()
         elif kind == "dropout":
-            step = [nn.Dropout(layer["rate"])]
+            module = nn.Dropout(layer["rate"])
         elif kind == "lrn":
-            step = [Lrn(layer)]
+            module = Lrn(layer)
         else:
             sys.exit(f"no module for {kind}")
         if kind in ("convolution", "inner_product"):
-            weighted[layer["name"]] = step[-1]
-        modules += step
-        for module in step:
-            x = module(x)
-    return nn.Sequential(*modules), weighted
+            weighted[layer["name"]] = module
+        append(module, inputs)
+        names[layer["name"]] = len(values) - 1
+    return net, weighted
 
 
 def read_idx(path):
@@ -104,8 +147,13 @@ def times_of(net, images, labels, batch, steps):
         start = time.perf_counter()
         first = step * batch % max(len(images) - batch, 1)
         rule.zero_grad(set_to_none=True)
-        loss(net(images[first:first + batch]), labels[first:first + batch]).backward()
+        batch_images, batch_labels = images[first:first + batch], labels[first:first + batch]
+        if on_gpu:
+            batch_images, batch_labels = (part.to("cuda", non_blocking=True) for part in (batch_images, batch_labels))
+        loss(net(batch_images), batch_labels).backward()
         rule.step()
+        if on_gpu:
+            torch.cuda.synchronize()
         seconds.append(time.perf_counter() - start)
     return seconds
 
@@ -114,14 +162,20 @@ def best_tenth(seconds):
     return sorted(seconds)[len(seconds) // 10]
 
 
-def tell_speed(images_a_second):
+def print_speed(images_a_second):
+    if on_gpu:
+        print(f"{images_a_second:.1f} {torch.cuda.max_memory_reserved() / 1048576:.1f}")
+        return
     print(f"{images_a_second:.1f} {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.1f}")
 
 
 def speed(net_path, data, batch, steps):
     images, labels, classes = load(data)
     net, _ = build(net_path, images.shape[1:], classes)
-    tell_speed(batch / best_tenth(times_of(net, images, labels, batch, steps)))
+    if on_gpu:
+        net.cuda()
+        images, labels = images.pin_memory(), labels.pin_memory()
+    print_speed(batch / best_tenth(times_of(net, images, labels, batch, steps)))
 
 
 def ddp(net_path, data, batch, steps, rank, size, place):
@@ -131,7 +185,7 @@ def ddp(net_path, data, batch, steps, rank, size, place):
     net = nn.parallel.DistributedDataParallel(net)
     seconds = times_of(net, images, labels, batch, steps)
     if rank == 0:
-        tell_speed(size * batch / best_tenth(seconds))
+        print_speed(size * batch / best_tenth(seconds))
 
 
 def read_safetensors(path):

@@ -3,7 +3,8 @@
 # torch_speed.sh DDL_TRAIN: images/s and peak memory of a rank beside PyTorch with the same net, batch and threads, in turn, net by
 # net; one rank, and two beside DDP over Gloo. A value is that of the step in the best tenth, over ROUNDS (default 5). NETS
 # (default "lenet5 caffe ddl"), STEPS (60), BATCH (64), DATA: a directory for the two (default: the subset in
-# tests/data), or SHAPE=3x227x227: random images. Needs python3-torch and python3-yaml.
+# tests/data), or SHAPE=3x227x227: random images. DEVICE=cuda: on a GPU,
+# in TF32 with TF32=1; the memory of ddl-train is then still the host's. Needs python3-torch and python3-yaml.
 set -eu
 train=${1:?usage: torch_speed.sh PATH/TO/ddl-train}
 here=$(dirname "$(readlink -f "$0")")
@@ -16,6 +17,7 @@ ours=(--data "$data")
 python=python3
 "$python" -c 'import torch, yaml' 2> /dev/null || python=/usr/bin/python3 # the system's, where another stands before it
 "$python" -c 'import torch, yaml' 2> /dev/null || { echo 'skipped: no python3-torch or python3-yaml' >&2; exit 125; }
+[ -z "${TF32:-}" ] || ours+=(--tf32)
 export OMP_NUM_THREADS=1
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
@@ -24,7 +26,7 @@ trap 'rm -r "$work"' EXIT
 measure_ours() {  # ranks net file
   local start=("$train")
   [ "$1" = 1 ] || start=(mpirun -n "$1" --oversubscribe --bind-to core "$train")
-  "${start[@]}" --net "$2" "${ours[@]}" --threads 1 --quiet --max-steps "$steps" --epochs 999 --batch-size "$batch" \
+  "${start[@]}" --net "$2" "${ours[@]}" --device "${DEVICE:-cpu}" --threads 1 --quiet --max-steps "$steps" --epochs 999 --batch-size "$batch" \
     --lr 0.001 --metrics "$work/steps" > /dev/null 2> "$work/err" || { cat "$work/err" >&2; exit 1; }
   local bytes
   bytes=$(sed -n 's/.*"type":"summary".*"peak_memory_bytes":\([0-9]*\).*/\1/p' "$work/steps" | tail -1)

@@ -45,7 +45,7 @@ bool use_gpus(const MachineTopology& machine, std::uint32_t ranks, MapBy by) {
   if (ranks <= gpus) return true;
   throw Error(
       ErrorKind::request,
-      {fmt::format("{} ranks per node, each with a GPU of its own, but there are {} GPUs", ranks, gpus),
+      {fmt::format("{} ranks per node need {} GPUs, one each, but the node has {}", ranks, ranks, gpus),
        name_of(machine),
        gpus > 0 ? fmt::format("dims that begin with {}, or --map-by packages to place by cores alone", gpus)
                 : std::string("--map-by packages to place by cores alone")});

@@ -36,14 +36,19 @@ void print_facts(const TrainOptions& options, const RunFacts& facts) {
 }
 
 // What a step is, where a plain one would not be understood from the lines before.
-void print_optimizer(const TrainOptions& options, const RunSetup& prepared) {
+void print_optimizer(const RunSetup& prepared) {
   const TrainPlan& plan = prepared.plan;
   if (plan.optimizer.kind != OptimizerKind::sgd || plan.accumulate > 1) {
     fmt::print(stderr, "optimizer: {}; {} micro-batch(es) per step; learning rate {}\n",
                render_optimizer(plan.optimizer), plan.accumulate, render_decay(plan.schedule));
   }
+}
+
+void print_gpu_options(const TrainOptions& options, bool is_cpu) {
+  if (options.tf32)
+    fmt::print(stderr, "tf32: {}\n", is_cpu ? "ignored with --device cpu" : "products are in TF32");
   if (!options.lms_kb) return;
-  if (prepared.device.name == "cpu") {
+  if (is_cpu) {
     fmt::print(stderr, "lms: ignored with --device cpu, where all activations are in host memory\n");
   } else {
     fmt::print(stderr, "lms: activations larger than {} kB are kept in host memory\n", *options.lms_kb);
@@ -104,7 +109,8 @@ void print_start(const TrainOptions& options, const CaffeCommand& caffe, const R
     print_facts(options, prepared.facts);
     if (!prepared.device.note.empty()) fmt::print(stderr, "device: {}\n", prepared.device.note);
     print_servers(prepared);
-    print_optimizer(options, prepared);
+    print_optimizer(prepared);
+    print_gpu_options(options, prepared.device.name == "cpu");
     const std::string parts = render_subsets(prepared.data);
     if (!parts.empty()) fmt::print(stderr, "{}\n", parts);
     for (const Message& note : prepared.notes)

@@ -98,6 +98,7 @@ RunDevice on_gpus(const OwnGpu& own, const TrainOptions& options, std::size_t wo
   RunDevice device{"cuda", ranks.gather_all(versions).front(), render_gpus(gpus), {}, nullptr};
   GpuOptions gpu;
   gpu.device = own.device;
+  gpu.tensor_float = options.tf32;
   if (options.lms_kb) gpu.largest_kept_bytes = *options.lms_kb * 1024;
   if (workers > 1 && options.parameter_servers == 0) {
     const std::string obstacle = find_nccl_obstacle(gpus);

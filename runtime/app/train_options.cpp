@@ -83,7 +83,10 @@ const OptionRow last_rows[] = {
      "OpenMP threads of each rank (default: $OMP_NUM_THREADS, else the cores in this rank's affinity mask, "
      "shared with the ranks that have the same mask)",
      [](TrainOptions& o, Text n, Text v) { o.threads = static_cast<int>(parse_count(n, v, 1, 4096)); }},
-
+    {"--tf32", "",
+     "with --device cuda: multiply in TF32 (10 bits of mantissa) on GPUs that have it, as PyTorch does in "
+     "convolutions (default: float32)",
+     [](TrainOptions& o, Text, Text) { o.tf32 = true; }},
     {"--lms", "KB",
      "with --device cuda: keep activations larger than KB kilobytes in host memory between forward and "
      "backward",

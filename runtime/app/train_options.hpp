@@ -57,6 +57,7 @@ struct TrainOptions {
   bool asynchronous = false;
   std::optional<std::size_t> staleness;
   std::optional<std::size_t> lms_kb;
+  bool tf32 = false;
   std::uint64_t seed = 1;
   int threads = 0;  // 0: from the affinity mask
   std::string device = "cpu";

@@ -53,6 +53,11 @@ alexnet 1e-3 --net alexnet --data synthetic:3x227x227x10:32 --global-batch 8 --m
 resnet-18 1e-2 --net resnet-18 --data synthetic:3x224x224x10:32 --global-batch 8 --max-steps 3 --lr 0.0001
 END
 
+on cuda cifar-quick-tf32 --net cifar-quick --data synthetic:3x32x32x10:400 --global-batch 40 --max-steps 10 --lr 0.001 --tf32
+alike cifar-quick cifar-quick-tf32 2e-2
+# A layer of 2^31 values: no memory on a small GPU, above cuDNN's limit on a large one.
+expect_refusal 3 '--batch-size' "$train" --device cuda --net cifar-quick --data synthetic:3x32x32x10:66000 --batch-size 66000
+
 expect 0 'device: GPU 0 (' "$train" --device auto --data "$subset" --max-steps 5
 grep -q 'CUDA [0-9.]*, cuDNN [0-9.]*' "$work/err" || fail "not which libraries: $(grep net: "$work/err")"
 expect_refusal 3 'this rank sees no GPU' env CUDA_VISIBLE_DEVICES= "$train" --device cuda --data "$subset"
@@ -66,7 +71,7 @@ if command -v mpirun > /dev/null; then
   on_two cpu two
   on_two cuda two-cuda
   alike two two-cuda 1e-3
-  how='NCCL adds up'
+  how='all-reduce by NCCL'
   [ "$gpus" -ge 2 ] || how='ranks 0 and 1 share GPU 0'
   grep -q "device: .*$how" "$work/err" || fail "not how sums go: $(grep device: "$work/err")"
 fi

@@ -49,8 +49,9 @@ for way in '--overlap off --optimizer-placement rank' '--overlap on --bucket-kb 
   grep -q 'rank 0 .*rank 1 ' "$work/err" || fail "not both ranks are named: $(cat "$work/err")"
 done
 
-expect 0 'ddl-train: ok' "$train" --data "$subset" --max-steps 2 --lms 100
+expect 0 'ddl-train: ok' "$train" --data "$subset" --max-steps 2 --lms 100 --tf32
 grep -q '^lms: ignored with --device cpu' "$work/err" || fail '--lms is not reported'
+grep -q '^tf32: ignored with --device cpu' "$work/err" || fail '--tf32 is not reported'
 expect_refusal 2 'needs a step size' "$train" --lr-decay step
 expect_refusal 2 'inv needs --lr-gamma' "$train" --lr-decay inv
 expect_refusal 2 '5 comes before 3' "$train" --lr-decay multistep --lr-step 5,3
