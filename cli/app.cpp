@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/app.hpp"
 
+#include "base/os/program_path.hpp"
 #include "base/os/tracing_system.hpp"
 #include "base/text/colour.hpp"
 #include "base/text/error.hpp"
@@ -13,7 +14,6 @@
 #include "cli/forgotten_dashes.hpp"
 #include "cli/help_formatter.hpp"
 #include "cli/program_reference.hpp"
-#include "launch/plan/find_program.hpp"
 #include "launch/plan/ibm_compat.hpp"
 #include "schedulers/job/job_settings.hpp"
 
@@ -89,8 +89,6 @@ bool starts_ranks(const CLI::App& app) { return takes_option(app, "--mpi-arg"); 
 
 // The remedy for an unexpected argument: often hosts separated by blanks.
 std::string hint_for_extra(const CLI::App& app, const std::string& word) {
-  if (app.get_name() == "ddlrun topo" && is_host_name(word))
-    return fmt::format("ssh {} ddlrun topo; ddlrun topo shows the machine on which it runs", word);
   const CLI::Option* hosts = app.get_option_no_throw("HOSTS");
   const bool is_host = is_host_name(word.substr(word.rfind('@') + 1));  // npos + 1 is 0
   if (hosts == nullptr || hosts->count() == 0 || !is_host) return app.get_name() + " --help";
@@ -162,15 +160,20 @@ void refuse_program_word(System& system, const CLI::App& app, const Command& wor
 }
 
 // CLI11's messages lack the place and the remedy.
+// Throws CLI11's errors.
+void read_words(CLI::App& app, std::vector<std::string> words) {
+  std::reverse(words.begin(), words.end());
+  app.parse(words);
+}
+
 void parse(CLI::App& app, std::vector<std::string> words) {
   accept_launcher_spellings(option_names(app), words);
   if (starts_ranks(app)) {
     const std::string foreign = find_short_foreign_option(words);
     if (!foreign.empty()) refuse_word(app, foreign, true);
   }
-  std::reverse(words.begin(), words.end());
   try {
-    app.parse(words);
+    read_words(app, words);
   } catch (const CLI::CallForHelp&) {
     throw;
   } catch (const CLI::ParseError& error) {
@@ -298,8 +301,7 @@ void refuse_forgotten_launch(System& system, const Command& words) {
     const auto dashes = std::find(words.begin(), words.end(), "--");
     Command own(words.begin(), dashes);
     accept_launcher_spellings(option_names(app), own);
-    std::reverse(own.begin(), own.end());
-    app.parse(own);
+    read_words(app, own);
     const ForgottenDashes found = find_forgotten_dashes(system, app, Command(words.begin(), dashes));
     if (dashes == words.end() && !found.program.empty()) line = found.words;
     if (!app.remaining().empty() && app.remaining()[0].starts_with('-')) return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/candidate_sources.hpp"
 
+#include "base/os/program_path.hpp"
 #include "base/os/state_directory.hpp"
 #include "base/text/error.hpp"
 #include "base/text/known_hosts.hpp"
@@ -10,7 +11,6 @@
 #include "doctor/report/baseline.hpp"
 #include "launch/history/run_store.hpp"
 #include "schedulers/client/history.hpp"
-#include "schedulers/client/scheduler_access.hpp"
 #include "schedulers/scripts/lint_examples.hpp"
 #include "templates/site_profile.hpp"
 
@@ -52,9 +52,9 @@ std::vector<Candidate> find_hosts(System& system) {
 
 std::vector<Candidate> find_queues(System& system) {
   std::vector<Command> commands;
-  if (schedulers::is_in_path(system, "sinfo")) commands.push_back({"sinfo", "-h", "-o", "%R"});
+  if (!find_program(system, "sinfo").empty()) commands.push_back({"sinfo", "-h", "-o", "%R"});
   const std::size_t own = commands.size();
-  if (schedulers::is_in_path(system, "qstat")) commands.push_back({"qstat", "-Q"});
+  if (!find_program(system, "qstat").empty()) commands.push_back({"qstat", "-Q"});
   ProcessLimits limits;
   limits.timeout = scheduler_limit;
   limits.output_bytes = most_file_bytes;

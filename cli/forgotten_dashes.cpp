@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/forgotten_dashes.hpp"
 
-#include "launch/plan/find_program.hpp"
+#include "base/os/program_path.hpp"
 #include "topology/dims.hpp"
 #include "topology/sources/job_machines.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 bool names_program(System& system, const std::string& word) {
   if (topology::is_dims_word(word) || word[0] == '@' || topology::is_this_host(system.environment, word))
     return false;
-  return word.find('/') != std::string::npos || !launch::find_program(system, word).empty();
+  return word.find('/') != std::string::npos || !find_program(system, word).empty();
 }
 
 }  // namespace

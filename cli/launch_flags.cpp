@@ -17,7 +17,8 @@ void add_shape_options(CLI::App& app, LaunchFlags& flags) {
   OptionGroup(app, "Hosts and ranks")
       .option("-H,--hosts", flags.hosts_option, "LIST",
               "same as HOSTS; h1:4,h2:4 also sets the ranks of each host")
-      .option("--hostfile", flags.hostfile, "FILE", "read hosts from FILE, one a line; slots=N of every host is its number of ranks")
+      .option("--hostfile", flags.hostfile, "FILE",
+              "read hosts from FILE, one a line; slots=N of every host is its number of ranks")
       .option("--ranks-per-host", flags.ranks_per_host, "N", "DIMS' first factor")
       .option("--hosts-per-rack", flags.hosts_per_rack, "N", "DIMS' second factor")
       .option("--racks", flags.racks, "N", "DIMS' third factor")

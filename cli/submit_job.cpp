@@ -5,7 +5,7 @@
 #include "base/text/interpreter.hpp"
 #include "base/text/text.hpp"
 #include "cli/passed_options.hpp"
-#include "launch/plan/find_program.hpp"
+#include "launch/plan/choose_program.hpp"
 #include "launch/plan/job_threads.hpp"
 #include "launch/plan/nested_program.hpp"
 #include "launch/plan/resolve_framework.hpp"
@@ -143,7 +143,7 @@ int check_before_submission(System& system, const JobRequest& wanted, bool dry_r
   if (!paths.errors.empty()) return dry_run ? 0 : exit_code(ErrorKind::request);
   if (job.runner != Runner::ddlrun || job.container) return 0;
   launch::check_not_nested(job.program, job.dims.world_size(), job.nodes(),
-                           "ddlrun submit " + topology::render_dims(job.dims));
+                           {"ddlrun submit " + topology::render_dims(job.dims), true});
   const bool is_here = job.workdir == system.environment.workdir;
   const bool is_trainer = job.program.empty() || job.program[0].starts_with('-');
   if (is_trainer && !launch::has_trainer(system)) return 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +28,10 @@ std::vector<std::string_view> split_blanks(std::string_view text, std::string_vi
 std::string join(std::span<const std::string> words, std::string_view separator);
 // Without leading and trailing blanks, tabs, CR and LF.
 std::string_view trim(std::string_view text);
+
+// `beginnings`: an array or a list of texts.
+bool starts_with_any(std::string_view text, std::span<const std::string_view> beginnings);
+bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> beginnings);
 
 // ASCII letters only, in every locale.
 std::string to_upper(std::string_view text);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun bench`: how fast sums over ranks are here, and whether N ranks train N times faster than one.
+#include "base/os/program_path.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "bench/scaling/bench_scaling.hpp"
 #include "bench/scaling/busy_cores.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/launch_flags.hpp"
+#include "launch/plan/choose_program.hpp"
 #include "launch/plan/default_ranks.hpp"
-#include "launch/plan/find_program.hpp"
 #include "launch/plan/job_shape.hpp"
 #include "launch/run/launch.hpp"
 #include "topology/dims.hpp"

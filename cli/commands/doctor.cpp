@@ -7,7 +7,7 @@
 #include "doctor/report/baseline.hpp"
 #include "doctor/run/doctor_job.hpp"
 #include "doctor/run/doctor_run.hpp"
-#include "launch/plan/find_program.hpp"
+#include "launch/plan/choose_program.hpp"
 #include "topology/dims.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun exec`: the first program of each rank. It applies the rank map, reports where the rank really runs,
 // then becomes the program, or stays as its supervisor.
+#include "base/os/program_path.hpp"
 #include "base/process/posix_code_samples.hpp"
 #include "base/process/posix_process_binding.hpp"
 #include "base/process/posix_rank_supervisor.hpp"
@@ -8,7 +9,6 @@
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "launch/monitor/rank_monitor.hpp"
-#include "launch/plan/find_program.hpp"
 #include "launch/rank/apply_rank_setup.hpp"
 #include "launch/rank/output_frame.hpp"
 #include "launch/rank/placement_line.hpp"

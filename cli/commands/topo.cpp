@@ -32,6 +32,7 @@ struct TopoOptions {
   bool cuda = false;
   std::string svg_file;
   std::string dims;
+  std::string host;  // of a habit from other commands: refused
 };
 
 // The ranks of one host with this machine: the first host of the job.
@@ -65,6 +66,9 @@ void check_options(const TopoOptions& options) {
   const auto refuse = [](const char* what, const char* hint) {
     throw Error(ErrorKind::usage, {what, "", hint});
   };
+  if (!options.host.empty())
+    throw Error(ErrorKind::usage, {"topo shows the machine on which it runs", printable(options.host, 60),
+                                   fmt::format("ssh {} ddlrun topo", quote_shell(options.host))});
   if (options.json && options.xml) refuse("--json and --xml both write to stdout: use one", "--json");
   if (options.svg_file == "-" && (options.json || options.xml)) {
     refuse("--svg - fills the output: --json and --xml cannot go with it", "--svg machine.svg");
@@ -147,6 +151,7 @@ Subcommand topo_command() {
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<TopoOptions>();
     add_machine_options(app, options->machine);
+    app.add_option("HOST", options->host)->group("");
     app.add_flag("--json", options->json, "print one JSON document (ddlrun.topo/1)");
     app.add_flag("--xml", options->xml, "print hwloc's XML, as lstopo writes it");
     app.add_option("--svg", options->svg_file, "draw the machine into FILE (-: stdout)")->type_name("FILE");

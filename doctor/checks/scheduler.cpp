@@ -70,11 +70,6 @@ std::vector<Finding> check_site_fields(const CheckInput&) {
 // Slurm uses the short name of a node.
 std::string slurm_node_name(const std::string& host) { return host.substr(0, host.find('.')); }
 
-bool starts_with_any(std::string_view state, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return state.starts_with(word); });
-}
-
 bool is_held(std::string_view state) {
   return starts_with_any(
       state, {"down", "fail", "drain", "error", "unknown", "not_respond", "inval", "maint", "reboot"});

@@ -28,14 +28,6 @@ inline bool has_any(std::string_view text, const auto& some) {
 inline bool has_any(std::string_view text, std::initializer_list<std::string_view> some) {
   return has_any<std::initializer_list<std::string_view>>(text, some);
 }
-inline bool starts_with_any(std::string_view text, const auto& some) {
-  return std::any_of(std::begin(some), std::end(some),
-                     [text](std::string_view one) { return text.starts_with(one); });
-}
-
-inline bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> some) {
-  return starts_with_any<std::initializer_list<std::string_view>>(text, some);
-}
 
 // "cannot convert an object of type": the next line has the rest.
 inline bool ends_within_sentence(std::string_view text) {

@@ -3,7 +3,7 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
-#include "launch/plan/find_program.hpp"
+#include "launch/plan/choose_program.hpp"
 #include "launch/rank/exports.hpp"
 
 #include <fmt/format.h>

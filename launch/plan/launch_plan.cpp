@@ -90,7 +90,8 @@ ProgramPlan plan_program(System& system, const LaunchSpec& spec, const PlacedRan
                      ? choose_program(system, spec.program, placed.job.on_this_host(system.environment))
                      : ChosenProgram{{spec.program_list}, false};
   if (placed.kind() == LauncherKind::ssh) check_without_mpi(spec.framework);
-  check_not_nested(plan.program.command, placed.job.ranks.size(), placed.job.hosts.size(), launch_line(spec));
+  check_not_nested(plan.program.command, placed.job.ranks.size(), placed.job.hosts.size(),
+                   {launch_line(spec), spec.shape.says_count()});
   if (plan.program.is_trainer && spec.program.empty())
     plan.remarks.emplace_back("no program given: the bundled trainer, ddl-train; your own goes after --");
   plan.verify = spec.verify.value_or(plan.program.is_trainer);

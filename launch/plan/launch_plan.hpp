@@ -7,7 +7,7 @@
 #include "base/os/system.hpp"
 #include "launch/frameworks/framework.hpp"
 #include "launch/launchers/launcher.hpp"
-#include "launch/plan/find_program.hpp"
+#include "launch/plan/choose_program.hpp"
 #include "launch/plan/job_network.hpp"
 #include "launch/plan/job_plan.hpp"
 #include "launch/plan/launch_spec.hpp"

@@ -31,6 +31,10 @@ struct JobShape {
   std::string rankfile;                   // the user's; "": made from the plan
 
   bool has_ranks_per_host() const { return dims || ranks_per_host; }
+  bool says_count() const {
+    return has_ranks_per_host() || !host_ranks.empty() || total_ranks > 0 || local_ranks > 0 ||
+           !rankfile.empty();
+  }
 };
 
 struct PlacementSpec {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "launch/plan/linked_libraries.hpp"
 
+#include "base/os/program_path.hpp"
 #include "base/text/interpreter.hpp"
 #include "base/text/text.hpp"
 #include "doctor/gather/libraries.hpp"
 #include "launch/frameworks/detect.hpp"
-#include "launch/plan/find_program.hpp"
 
 #include <algorithm>
 #include <array>

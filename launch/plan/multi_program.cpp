@@ -2,7 +2,7 @@
 #include "launch/plan/multi_program.hpp"
 
 #include "base/text/error.hpp"
-#include "launch/plan/find_program.hpp"
+#include "launch/plan/choose_program.hpp"
 #include "launch/plan/program_list.hpp"
 #include "topology/sources/job_machines.hpp"
 

@@ -9,9 +9,14 @@
 
 namespace ddlrun::launch {
 
-// Error{request} with the line to type: `own_line` and the program without its launcher. One launcher for
+// The words of ddlrun before the program.
+struct OwnLine {
+  std::string words;       // "ddlrun launch --verify"
+  bool has_shape = false;  // they say how many ranks; else the nested launcher's own words do
+};
+
+// Error{request} with the line to type: `own` and the program without its launcher. One launcher for
 // each host is taken where it starts ranks on its own host only.
-void check_not_nested(const Command& program, std::size_t ranks, std::size_t hosts,
-                      const std::string& own_line);
+void check_not_nested(const Command& program, std::size_t ranks, std::size_t hosts, const OwnLine& own);
 
 }  // namespace ddlrun::launch

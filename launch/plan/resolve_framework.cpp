@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "launch/plan/resolve_framework.hpp"
 
+#include "base/os/program_path.hpp"
 #include "base/text/error.hpp"
 #include "base/text/interpreter.hpp"
 #include "base/text/text.hpp"
 #include "launch/frameworks/detect.hpp"
 #include "launch/frameworks/gflags.hpp"
 #include "launch/frameworks/python_imports.hpp"
-#include "launch/plan/find_program.hpp"
 #include "launch/plan/linked_libraries.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include "base/os/program_path.hpp"
 #include "base/text/error.hpp"
 #include "base/text/parse_enum.hpp"
 #include "base/text/text.hpp"
-#include "launch/plan/find_program.hpp"
 #include "launch/plan/job_shape.hpp"
 #include "launch/plan/launch_spec.hpp"
 #include "launch/plan/resolve_framework.hpp"

@@ -12,12 +12,6 @@ namespace {
 constexpr std::size_t least_samples = 15;
 constexpr double most_other_code = 0.02;  // of all samples
 
-template <std::size_t n>
-bool starts_with_any(std::string_view name, const std::array<std::string_view, n>& leads) {
-  return std::any_of(leads.begin(), leads.end(),
-                     [&](std::string_view lead) { return name.starts_with(lead); });
-}
-
 // Open MPI, MPICH and those built on it, Cray's, UCX, libfabric, PSM, verbs and its drivers, HCOLL and SHARP.
 bool waits_for_others(std::string_view name) {
   static constexpr std::array<std::string_view, 27> leads{

@@ -8,7 +8,7 @@
 #include "launch/history/run_store.hpp"
 #include "launch/launchers/dry_run.hpp"
 #include "launch/launchers/launch_command.hpp"
-#include "launch/plan/find_program.hpp"
+#include "launch/plan/choose_program.hpp"
 #include "launch/plan/launch_plan.hpp"
 #include "launch/run/launch_restart.hpp"
 #include "launch/run/run_directory.hpp"

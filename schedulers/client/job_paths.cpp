@@ -3,10 +3,10 @@
 
 #include "base/os/host_info.hpp"
 #include "base/os/nearest_file.hpp"
+#include "base/os/program_path.hpp"
 #include "base/text/interpreter.hpp"
 #include "base/text/text.hpp"
 #include "schedulers/client/job_directory.hpp"
-#include "schedulers/client/scheduler_access.hpp"
 
 #include <fmt/format.h>
 
@@ -79,7 +79,7 @@ class PathChecker {
     const std::string& name = program[0];
     if (name.find('/') != std::string::npos)
       check_file("the program", name, true);
-    else if (job_.modules.empty() && job_.conda.empty() && job_.venv.empty() && !is_in_path(system_, name))
+    else if (job_.modules.empty() && job_.conda.empty() && job_.venv.empty() && find_program(system_, name).empty())
       warn_of_program(name);
     const auto script = find_script(program);
     if (script && *script > 0) check_file("the script", program[*script], false);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "schedulers/client/scheduler_access.hpp"
 
+#include "base/os/program_path.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 
@@ -52,21 +53,13 @@ SchedulerKind parse_scheduler(const std::string& name) {
                                  "one of slurm, pbs, torque, local"});
 }
 
-bool is_in_path(System& system, const std::string& program) {
-  const std::string path = system.environment.get("PATH");  // split() returns views into it
-  for (const std::string_view dir : split(path, ':')) {
-    if (!dir.empty() && system.files.exists(std::string(dir) + "/" + program)) return true;
-  }
-  return false;
-}
-
 SchedulerKind find_scheduler(System& system) {
   const CommandRunner ask = [&](const Command& command) {
     ProcessLimits limits;
     limits.timeout = std::chrono::seconds(10);
     return system.processes.run(command, limits);
   };
-  const auto found_in_path = [&](const std::string& tool) { return is_in_path(system, tool); };
+  const auto found_in_path = [&](const std::string& tool) { return !find_program(system, tool).empty(); };
   const auto kind = detect_scheduler(found_in_path, system.environment.variables, ask);
   if (kind) return *kind;
   throw Error(ErrorKind::request,

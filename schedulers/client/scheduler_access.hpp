@@ -16,7 +16,6 @@ CommandRunner scheduler_runner(System& system);
 // The scheduler of this machine: Error{request} if there is none.
 SchedulerKind find_scheduler(System& system);
 
-bool is_in_path(System& system, const std::string& program);
 SchedulerKind parse_scheduler(const std::string& name);
 std::string_view name_of(SchedulerKind kind);
 

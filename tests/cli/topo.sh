@@ -72,7 +72,7 @@ expect_refusal 3 "only 'ddlrun.topo/1' is known" "$DDLRUN" topo --topology "$wor
 expect_refusal 3 'larger than 16777216 bytes' "$DDLRUN" topo --topology /dev/zero
 expect_refusal 3 'does not understand' "$DDLRUN" topo --synthetic 'pack:2 nonsense:1'
 expect_refusal 3 '1000000000000 hardware threads' "$DDLRUN" topo --synthetic 'pack:10000 core:10000 pu:10000'
-expect_refusal 2 "unknown argument 'h1'" "$DDLRUN" topo h1
+expect_refusal 2 "topo shows the machine on which it runs" "$DDLRUN" topo h1
 grep -qF 'try: ssh h1 ddlrun topo' "$work/err" || fail "no line for another host: $(cat "$work/err")"
 expect_refusal 2 '--sockets needs --cores' "$DDLRUN" topo --sockets 2
 expect_refusal 2 '--cores must be a whole number from 1 to 4096' "$DDLRUN" topo --sockets 2 --cores 1e3

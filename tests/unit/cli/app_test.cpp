@@ -58,7 +58,7 @@ TEST_CASE("a typo is named, and what was meant is offered") {
       {{"gen-rankfile", "4", "ann@h1", "ann@h2"},
        "unknown argument 'ann@h2'",
        "try: join hosts with commas: ann@h1,ann@h2"},
-      {{"topo", "--", "x"}, "unknown argument 'x'", "try: ssh x ddlrun topo"},
+      {{"topo", "--", "x"}, "unknown argument 'x'", "try: ddlrun topo --help"},
   };
   for (const Row& row : rows) {
     const Outcome outcome = run(row.words);

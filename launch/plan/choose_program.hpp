@@ -33,10 +33,6 @@ int check_trainer_options(System& system, const ChosenProgram& program, std::siz
 // The same for any `command` that only judges.
 int run_option_check(System& system, const Command& command, bool files_count);
 
-// The file that `name` means: itself where it has a slash, else the first in PATH; "" if there is
-// none.
-std::string find_program(System& system, const std::string& name);
-
 // Error{request} if Open MPI's mpirun would refuse because we are root.
 void check_not_root(const Environment& environment, bool allowed);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The bundled trainer is asked about its options before any rank starts; other programs are not.
-#include "launch/plan/find_program.hpp"
+#include "base/os/program_path.hpp"
+#include "launch/plan/choose_program.hpp"
 
 #include "tests/support/fake_system.hpp"
 
@@ -8,7 +9,7 @@
 
 namespace ddlrun::launch {
 
-TEST_SUITE_BEGIN("launch/plan/find_program");
+TEST_SUITE_BEGIN("launch/plan/choose_program");
 
 TEST_CASE("launch: the trainer judges its own options, in one process") {
   struct Row {

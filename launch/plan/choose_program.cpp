@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "launch/plan/find_program.hpp"
+#include "launch/plan/choose_program.hpp"
 
 #include "base/os/host_info.hpp"
 #include "base/os/nearest_file.hpp"
+#include "base/os/program_path.hpp"
 #include "base/text/error.hpp"
 #include "base/text/interpreter.hpp"
 #include "base/text/text.hpp"
@@ -82,16 +83,6 @@ void check_script(System& system, const Command& words) {
 }
 
 }  // namespace
-
-std::string find_program(System& system, const std::string& name) {
-  if (name.find('/') != std::string::npos) return system.files.exists(name) ? name : std::string();
-  const std::string path = system.environment.get("PATH");
-  for (const std::string_view directory : split(path, ':')) {
-    std::string candidate = (directory.empty() ? std::string(".") : std::string(directory)) + "/" + name;
-    if (system.files.exists(candidate)) return candidate;
-  }
-  return {};
-}
 
 ChosenProgram choose_program(System& system, const std::vector<std::string>& words, bool must_exist) {
   const bool is_trainer = words.empty() || words[0].starts_with('-');

@@ -1,1 +1,0 @@
-localhost slots=2
