@@ -16,15 +16,9 @@ namespace {
 
 constexpr std::size_t most_counts = 4;
 
-// The nodes that belong to the queue, where some do; else those that serve any.
-std::vector<ListedNode> nodes_of_queue(const std::vector<ListedNode>& nodes, const std::string& queue) {
-  const bool tied = !queue.empty() &&
-                    std::ranges::any_of(nodes, [&](const ListedNode& node) { return node.queue == queue; });
-  std::vector<ListedNode> chosen;
-  for (const ListedNode& node : nodes) {
-    if (node.queue == (tied ? queue : "")) chosen.push_back(node);
-  }
-  return chosen;
+bool has_own_nodes(const std::vector<ListedNode>& nodes, const std::string& queue) {
+  return !queue.empty() &&
+         std::ranges::any_of(nodes, [&](const ListedNode& node) { return node.queue == queue; });
 }
 
 // Silent where it is not installed: --dry-run works on any machine.
@@ -40,7 +34,11 @@ NodeCores no_answer(std::string_view command, const ProcessResult& result) {
 
 NodeCores summarize_node_cores(const std::vector<ListedNode>& nodes, const std::string& queue,
                                std::string_view command) {
-  const auto chosen = nodes_of_queue(nodes, queue);
+  const bool tied = has_own_nodes(nodes, queue);  // else those that serve any queue
+  std::vector<ListedNode> chosen;
+  for (const ListedNode& node : nodes) {
+    if (node.queue == (tied ? queue : "")) chosen.push_back(node);
+  }
   std::map<std::uint32_t, std::size_t> counts;
   for (const ListedNode& node : chosen) {
     if (node.cores > 0) ++counts[node.cores];
@@ -50,7 +48,7 @@ NodeCores summarize_node_cores(const std::vector<ListedNode>& nodes, const std::
     found.cores = counts.begin()->first;
     found.source = fmt::format(
         "{}{}, by {}", chosen.size() == 1 ? "the only node" : fmt::format("all {} nodes", chosen.size()),
-        queue.empty() ? "" : " of queue " + printable(queue, 60), command);
+        tied ? " of queue " + printable(queue, 60) : "", command);
     return found;
   }
   std::size_t shown = 0;

@@ -20,7 +20,7 @@ TEST_CASE("a number counts where all nodes of the queue have it") {
   };
   for (const Row& row :
        {Row{{{"n1", 68, ""}, {"n2", 68, ""}}, "", 68, "all 2 nodes, by pbsnodes"},
-        Row{{{"n1", 68, ""}}, "normal", 68, "the only node of queue normal, by pbsnodes"},
+        Row{{{"n1", 68, ""}}, "normal", 68, "the only node, by pbsnodes"},
         Row{{{"n1", 68, ""}, {"n2", 40, ""}, {"n3", 68, ""}},
             "normal",
             std::nullopt,
@@ -29,7 +29,7 @@ TEST_CASE("a number counts where all nodes of the queue have it") {
             "gpu",
             20,
             "all 2 nodes of queue gpu, by pbsnodes"},
-        Row{{{"n1", 68, ""}, {"g1", 20, "gpu"}}, "normal", 68, "the only node of queue normal, by pbsnodes"},
+        Row{{{"n1", 68, ""}, {"g1", 20, "gpu"}}, "normal", 68, "the only node, by pbsnodes"},
         Row{{{"n1", 0, ""}}, "", std::nullopt, ""}, Row{{}, "", std::nullopt, ""}}) {
     CAPTURE(row.text);
     const NodeCores found = summarize_node_cores(row.nodes, row.queue, "pbsnodes");
