@@ -144,6 +144,15 @@ TEST_CASE("a traceback that the log cuts off is a failure") {
   CHECK(exit_code(diagnose_text("step 1\nstep 2\n")) == 0);
 }
 
+TEST_CASE("the table of a job that failed has its exit status") {
+  const std::string table =
+      "Job ID: 7\nUser/Group: me/own\nState: FAILED (exit code 3)\nCPU Utilized: 00:00:01\n";
+  const Diagnosis diagnosis = diagnose_text("step 1\nstep 2\n" + table);
+  CHECK(diagnosis.end.status == 3);
+  CHECK(diagnosis.end.from == LogSource::slurm);
+  CHECK(exit_code(diagnosis) == 1);
+}
+
 TEST_CASE("a log whose last line waits shows a hang") {
   const Diagnosis diagnosis = diagnose_text("start\nrank 0 is waiting for 3 other ranks\n");
   CHECK(diagnosis.verdict == Verdict::likely_cause);
