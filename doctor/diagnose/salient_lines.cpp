@@ -93,6 +93,14 @@ bool is_probe(std::string_view text) {
   return end != npos && text.find(' ') > end && has_any(text.substr(0, end), {".so", ".dylib"});
 }
 
+// What load_state_dict of PyTorch returns: the keys may contain any word.
+bool is_list_of_keys(std::string_view text) { return has_any(text, {"missing_keys=[", "unexpected_keys=["}); }
+
+// "cannot use x, falling back to y": the tool goes on in another way.
+bool names_fallback(std::string_view text) {
+  return has_any(text, {"alling back to ", "everting to ", "witching to ", "nvoking the alternate"});
+}
+
 bool is_fatal(std::string_view text) {
   return has_any(text, {"Abort(", "ABORT", "Fatal", "FATAL", "fatal:", "fatal error", "aborting",
                         "core dumped", "*** [", "oom_kill", "oom-kill", "SIGKILL", "SIGSEGV", "Killed",
@@ -217,6 +225,7 @@ bool is_decoration(std::string_view text) {
 int line_salience(std::string_view text, int word_score) {
   // How often Open MPI left out a message, and its place in a file of texts: the message itself is above.
   if (has_any(text, {"sent help message", "help-mpi-", "help-orte-", "help-opal-", "show_help.c"})) return 0;
+  if (is_list_of_keys(text)) return 0;
   if (is_boilerplate(text)) return boilerplate_score;
   int score = word_score;
   if (is_figure(text) || (trim(text).starts_with("0 ") && !has(text, ":"))) return 5;
@@ -240,7 +249,7 @@ int line_salience(std::string_view text, int word_score) {
   // Left from an earlier run, or made by another rank; what follows goes on.
   const bool is_left = text.starts_with("mkdir: ") && text.ends_with("File exists");
   const bool is_absent = starts_with_any(text, {"rm: cannot remove ", "ls: cannot access "});
-  if (is_left || is_absent) score = std::min(score, 45);
+  if (is_left || is_absent || names_fallback(text)) score = std::min(score, 45);
   if (is_cleanup(text)) score = std::min(score, 45);
   if (is_probe(text)) score = std::min(score, 60);
   if (has_any(text, {"xit code 0", "xit code: 0", "xit status 0", "xitcode 0", "xited with 0"})) score = 0;

@@ -160,6 +160,24 @@ TEST_CASE("what prepares a job and what a launcher does explain less than a prog
   }
 }
 
+TEST_CASE("what a program prints of keys, or of another way that it goes, is no error") {
+  const std::string keys =
+      "_IncompatibleKeys(missing_keys=['head.weight'], unexpected_keys=['error_head.bias'])\n";
+  const std::string fallback = "PDT: Error: Couldn't create heat.pdb. Invoking the alternate compiler\n";
+  const std::string other_way = "net: error: cannot use io_uring, falling back to epoll\n";
+  const std::string cancelled = "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2024-01-02T03:04:05 ***\n";
+  for (const std::string& text : {keys, fallback, other_way}) {
+    CAPTURE(text);
+    CHECK(exit_code(diagnose_text(text + "step 1\n")) == 0);
+    const Diagnosis ended = diagnose_text(text + "step 1\n" + cancelled);
+    REQUIRE(ended.cause);
+    CHECK(ended.cause->id == "F37");
+    const Diagnosis failed = diagnose_text(text + "solver: error: the mesh has no cells\n");
+    REQUIRE(failed.cause);
+    CHECK(failed.cause->title == "solver: error: the mesh has no cells");
+  }
+}
+
 TEST_CASE("a head that names nothing is read with the lines below it") {
   for (const std::string head : {"FATAL RUNTIME ERROR:", "--> FATAL IO ERROR: (version 7)"}) {
     CAPTURE(head);
