@@ -100,17 +100,51 @@ void promote_cause_of_missing(Diagnosis& diagnosis, const LogFacts& log) {
   if (environment != findings.end()) std::rotate(findings.begin(), environment, environment + 1);
 }
 
+// A crash, or a kill: a launcher also kills the ranks that are left after one failed.
+bool ends_by_crash(const Finding& finding, const Signature* known) {
+  return finding.kind <= SignatureClass::generic && !finding.evidence.empty() && known != nullptr &&
+         (known->shows_stack || known->id == killed_id);
+}
+
+// Where the crash is reported: its stack may stand before the line that gives the signal.
+LogLine begin_of_crash(const Finding& crash, const LogFacts& log) {
+  LogLine at = crash.evidence.front();
+  const bool has_stack = log.stack.crash_site() && log.sources[log.stack.source()] == at.source;
+  if (has_stack) at.line = std::min(at.line, log.stack.evidence().line);
+  return at;
+}
+
+// A line in words, and its class.
+struct ClassedLine {
+  SalientLine line;
+  const Signature* error = nullptr;
+};
+
+// The lines just before the crash, of the same rank, whose class is known and explains a crash.
+std::vector<ClassedLine> errors_near(const LogLine& at, const Finding& crash, const LogFacts& log) {
+  const std::optional<std::uint32_t> rank = crash.place.rank;
+  std::vector<ClassedLine> near;
+  for (const SalientLine& line : log.salient.kept()) {
+    const bool of_other = rank && line.place.rank && line.place.rank != rank;
+    const bool is_near = line.line.line < at.line && line.line.line + most_before_crash >= at.line;
+    if (of_other || !is_near || log.sources[line.source] != at.source || is_of_setup(line.line.text))
+      continue;
+    const Signature* error = error_class(log.signatures, error_headline(line));
+    const bool is_plain =
+        crash.id == killed_id && starts_with_any(line.line.text, {"ERROR", "Error: ", "FATAL"});
+    const bool is_known = error != nullptr && (is_plain || !error->patterns.empty());
+    if (is_known && !error->may_follow && !error->shows_stack) near.push_back({line, error});
+  }
+  return near;
+}
+
 // A crash after a call that failed is most often its consequence: the program uses what it did not get.
 void promote_error_before_crash(Diagnosis& diagnosis, const LogFacts& log) {
   auto& findings = diagnosis.also_seen;
-  if (findings.empty() || findings.front().kind > SignatureClass::generic) return;
-  const Signature* crash = find_signature(log.signatures, findings.front().id);
-  // A launcher also kills the ranks that are left after one failed.
-  const bool is_end = crash != nullptr && (crash->shows_stack || crash->id == killed_id);
-  if (!is_end || findings.front().evidence.empty()) return;
-  LogLine at = findings.front().evidence.front();
-  const bool has_stack = log.stack.crash_site() && log.sources[log.stack.source()] == at.source;
-  if (has_stack) at.line = std::min(at.line, log.stack.evidence().line);
+  if (findings.empty() ||
+      !ends_by_crash(findings.front(), find_signature(log.signatures, findings.front().id)))
+    return;
+  const LogLine at = begin_of_crash(findings.front(), log);
   const auto known = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) {
     const Signature* signature = find_signature(log.signatures, finding.id);
     return is_before(finding, at) && signature != nullptr && !signature->shows_stack &&
@@ -120,23 +154,13 @@ void promote_error_before_crash(Diagnosis& diagnosis, const LogFacts& log) {
     std::rotate(findings.begin(), known, known + 1);
     return;
   }
-  const std::optional<std::uint32_t> rank = findings.front().place.rank;
-  std::vector<SalientLine> before;
-  for (const SalientLine& line : log.salient.kept()) {
-    const bool of_other = rank && line.place.rank && line.place.rank != rank;
-    const bool is_near = line.line.line < at.line && line.line.line + most_before_crash >= at.line;
-    if (of_other || !is_near || log.sources[line.source] != at.source || is_of_setup(line.line.text))
-      continue;
-    const Signature* error = error_class(log.signatures, error_headline(line));
-    const bool is_plain =
-        crash->id == killed_id && starts_with_any(line.line.text, {"ERROR", "Error: ", "FATAL"});
-    const bool is_known = error != nullptr && (is_plain || !error->patterns.empty());
-    if (is_known && !error->may_follow && !error->shows_stack) before.push_back(line);
-  }
-  const SalientLine* line = most_telling(before, min_error_before_crash);
+  const std::vector<ClassedLine> near = errors_near(at, findings.front(), log);
+  std::vector<SalientLine> lines;
+  for (const ClassedLine& one : near) lines.push_back(one.line);
+  const SalientLine* line = most_telling(lines, min_error_before_crash);
   if (line == nullptr) return;
-  const Signature* error = error_class(log.signatures, error_headline(*line));
-  findings.insert(findings.begin(), likely_finding(*line, *error, log, diagnosis));
+  const Signature& error = *near[static_cast<std::size_t>(line - lines.data())].error;
+  findings.insert(findings.begin(), likely_finding(*line, error, log, diagnosis));
 }
 
 // A log that several runs wrote, one after the other: the last one met no exception, and was ended.
@@ -155,9 +179,55 @@ void promote_later_end(Diagnosis& diagnosis, const LogFacts& log) {
   std::rotate(findings.begin(), end, end + 1);
 }
 
+// A failure that jobs go on after: the environment that the script activates, a configure script, a question
+// about jobs.
+bool is_without_effect(const Finding& finding) {
+  if (finding.kind > SignatureClass::generic || finding.is_survived || finding.evidence.empty()) return false;
+  const std::string& text = finding.evidence.front().text;
+  return is_of_environment(text) || is_of_probe(text);
+}
+
+// Behind `line`; unless it is a mere question, with a long run between.
+bool is_behind(const LogLine& line, const std::string& source, std::uint64_t later, const LogFacts& log) {
+  if (source != line.source || later <= line.line) return false;
+  return is_of_probe(line.text) || log.episodes.start_of(later) > log.episodes.start_of(line.line);
+}
+
+bool fails_later(const Finding& setup, const std::vector<Finding>& findings, const LogFacts& log) {
+  const LogLine& line = setup.evidence.front();
+  const bool by_finding = std::any_of(findings.begin(), findings.end(), [&](const Finding& later) {
+    const bool ends = later.kind <= SignatureClass::ending && !later.is_survived && !later.evidence.empty();
+    return ends && !is_without_effect(later) &&
+           is_behind(line, later.evidence.front().source, later.evidence.front().line, log);
+  });
+  const auto& kept = log.salient.kept();
+  return by_finding || std::any_of(kept.begin(), kept.end(), [&](const SalientLine& later) {
+           const bool counts = later.score >= min_failure_score && !is_consequence(later.line.text) &&
+                               !is_of_setup(later.line.text);
+           return counts && is_behind(line, log.sources[later.source], later.line.line, log);
+         });
+}
+
+// What was missing before the program, and what it did not need: it ran, and something else failed.
+void demote_setup(Diagnosis& diagnosis, const LogFacts& log) {
+  auto& findings = diagnosis.also_seen;
+  if (log.sources.size() != 1) return;
+  std::vector<bool> is_survived;
+  for (const Finding& finding : findings)
+    is_survived.push_back(is_without_effect(finding) && fails_later(finding, findings, log));
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    if (!is_survived[i]) continue;
+    findings[i].is_survived = true;
+    findings[i].kind = SignatureClass::secondary;
+  }
+  std::stable_partition(findings.begin(), findings.end(),
+                        [](const Finding& finding) { return !finding.is_survived; });
+}
+
 }  // namespace
 
 void promote_explanation(Diagnosis& diagnosis, const LogFacts& log) {
+  demote_setup(diagnosis, log);
   promote_limit_cause(diagnosis, log);
   demote_refused_connection(diagnosis, log);
   promote_cause_of_missing(diagnosis, log);

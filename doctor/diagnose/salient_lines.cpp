@@ -159,10 +159,26 @@ bool is_of_file_command(std::string_view text) {
   return starts_with_any(text, commands);
 }
 
+// "squeue: error: Protocol authentication error": the job itself does not need the answer.
+bool is_of_status_command(std::string_view text) {
+  constexpr std::string_view begins[] = {
+      "squeue: error:", "sinfo: error:",   "sacct: error:",    "sstat: error:",
+      "sprio: error:",  "slurm_load_jobs", "slurm_load_node",  "slurm_load_partitions",
+      "sshare: error:", "sreport: error:", "scontrol: error: "};
+  return starts_with_any(text, begins);
+}
+
+bool is_of_probe(std::string_view text) {
+  const std::size_t configure = text.find("configure: line ");
+  const bool of_configure = configure != npos && (configure == 0 || text[configure - 1] == '/') &&
+                            text.ends_with(": command not found");
+  return of_configure || is_of_status_command(text);
+}
+
 bool is_of_setup(std::string_view text) {
   const bool of_script = has(text, ": line ") && (text.ends_with(": command not found") ||
                                                   text.ends_with(": No such file or directory"));
-  return of_script || is_of_file_command(text) || is_of_modules(text);
+  return of_script || is_of_file_command(text) || is_of_modules(text) || is_of_status_command(text);
 }
 
 bool is_boilerplate(std::string_view text) {

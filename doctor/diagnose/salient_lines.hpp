@@ -92,6 +92,9 @@ bool is_bare_head(std::string_view text);
 bool is_of_setup(std::string_view text);
 bool is_of_modules(std::string_view text);
 
+// A question that the job goes on without an answer to: a configure script that looks for a command, squeue.
+bool is_of_probe(std::string_view text);
+
 // A launcher or the batch system reports what it does about a process that ended.
 bool is_consequence(std::string_view text);
 

@@ -181,4 +181,44 @@ TEST_CASE("of several runs in one log the last one counts, where a person ended 
   CHECK(first.cause->title == "ValueError: no split val (fit.py:8)");
 }
 
+TEST_CASE("what the job goes on without is not the cause of a later failure") {
+  const auto steps = [](int count) {
+    std::string text;
+    for (int step = 0; step < count; ++step) text += "step " + std::to_string(step) + " loss 0.3\n";
+    return text;
+  };
+  const std::string venv = "job.sh: line 7: venv/bin/activate: No such file or directory\n";
+  const std::string program = "job.sh: line 7: ./prepare: No such file or directory\n";
+  const std::string configure =
+      "./configure: line 2912: PKG_PROG: command not found\nchecking for gcc... gcc\n";
+  const std::string status =
+      "slurm_load_jobs error: Zero Bytes were transmitted or received\n"
+      "squeue: error: slurm_unpack_received_msg: Protocol authentication error\n";
+  const std::string mesh = "solver: error: the mesh has no cells\n";
+  const std::string no_memory =
+      "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n";
+  const std::string cancelled = "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2024-01-02T03:04:05 ***\n";
+  struct Row {
+    std::string text, id;
+  };
+  const Row rows[] = {
+      {venv + steps(40) + mesh, "L20"},
+      {venv + steps(40) + cancelled, "F37"},
+      {venv + steps(3) + mesh, "J100"},
+      {program + steps(40) + mesh, "J92"},
+      {configure + steps(2) + mesh, "L20"},
+      {configure, "E23"},
+      {status + steps(2) + no_memory, "E22"},
+      {status + steps(2) + mesh, "L20"},
+      {status, "Y98"},
+      {"srun: error: Unable to allocate resources: Protocol authentication error\n" + mesh, "Y98"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    const Diagnosis diagnosis = diagnose_text(row.text);
+    REQUIRE(diagnosis.cause);
+    CHECK(diagnosis.cause->id == row.id);
+  }
+}
+
 TEST_SUITE_END();
