@@ -22,6 +22,7 @@ constexpr std::uint64_t most_behind_words = 3;
 
 constexpr std::string_view still_end_id = "F45";
 constexpr std::string_view left_waiting_id = "F46";
+constexpr std::string_view thread_limit_ids[] = {"E27", "R35"};  // of OpenMP, of OpenBLAS
 
 // A job whose ranks all wait reaches any time limit. Where much was printed after the note, the wait was
 // over.
@@ -87,6 +88,13 @@ void add_waiting(Finding& failed, const Finding& limit, const LogFacts& log, con
   failed.remedies.insert(failed.remedies.begin() + (has_place ? 1 : 0), remedies.begin(), remedies.end());
 }
 
+// A process that cannot make its threads ends, and the others wait for it, however much they print before
+// that.
+bool ends_at_thread_limit(const Finding& finding) {
+  const auto& ids = thread_limit_ids;
+  return !finding.evidence.empty() && std::find(std::begin(ids), std::end(ids), finding.id) != std::end(ids);
+}
+
 // One rank failed just before the output ended: the others waited for it until the limit.
 void promote_error_before_limit(Diagnosis& diagnosis, const LogFacts& log) {
   auto& findings = diagnosis.also_seen;
@@ -97,7 +105,9 @@ void promote_error_before_limit(Diagnosis& diagnosis, const LogFacts& log) {
   const auto end = std::find_if(findings.begin(), findings.end(), ends_job);
   if (end == findings.end()) return;
   const Finding limit = *end;
+  const bool stands_still = limit.id == still_end_id || limit.id == stall_id;
   const auto fails = [&](const Finding& finding) {
+    if (stands_still && ends_at_thread_limit(finding)) return true;
     if (finding.kind > SignatureClass::generic || finding.is_survived || finding.evidence.empty() ||
         ends_job(finding))
       return false;
@@ -115,6 +125,8 @@ void promote_error_before_limit(Diagnosis& diagnosis, const LogFacts& log) {
       std::rotate(findings.begin(), known, known + 1);
     else if (known != findings.begin())
       return;
+    findings.front().is_survived = false;
+    findings.front().kind = std::min(findings.front().kind, SignatureClass::generic);
     add_waiting(findings.front(), limit, log, diagnosis);
     return;
   }

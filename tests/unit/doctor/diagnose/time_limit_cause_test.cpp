@@ -112,4 +112,34 @@ TEST_CASE("an error in words just before the limit") {
   CHECK(slow.cause->id == "F26");
 }
 
+TEST_CASE(
+    "where a process could not make its threads, the others wait until the limit, whatever they print") {
+  const std::string threads = "\nlibgomp: Thread creation failed: Resource temporarily unavailable\n";
+  const std::string blas =
+      "OpenBLAS blas_thread_init: pthread_create failed for thread 41 of 64: Resource temporarily "
+      "unavailable\n"
+      "OpenBLAS blas_thread_init: RLIMIT_NPROC 4096 current, 4127956 max\n";
+  const std::string limit =
+      "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2024-05-01T22:17:05 DUE TO TIME LIMIT ***\n";
+  std::string output;
+  for (int step = 10; step < 59; ++step)
+    output += "2024-05-01 10:00:" + std::to_string(step) + " step " + std::to_string(step) + "\n";
+  struct Row {
+    std::string text, id;
+  };
+  const Row rows[] = {
+      {threads + output + limit, "E27"},
+      {blas + output + limit, "R35"},
+      {threads + output + "2024-05-01 22:17:01 step 60\n" + limit, "F15"},
+      {output + limit, "F45"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    const Diagnosis diagnosis = diagnose_text("2024-05-01 10:00:05 start\n" + row.text);
+    REQUIRE(diagnosis.cause);
+    CHECK(diagnosis.cause->id == row.id);
+    CHECK(!diagnosis.cause->is_survived);
+  }
+}
+
 TEST_SUITE_END();
