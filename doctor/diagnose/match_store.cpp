@@ -174,6 +174,8 @@ Finding MatchStore::finding_in(const Signature& signature, const Entry& entry, c
                                const std::vector<std::string>& sources, const std::string& tagged,
                                const std::string& likely_host) const {
   Place place = place_of(best);
+  // A kernel that fails prints no rank; the exception that follows it does.
+  if (!place.rank && entry.ranks.size() == 1) place.rank = *entry.ranks.begin();
   if (place.host.empty() && place.rank) place.host = host_of(*place.rank);
   TemplateValues with;
   with.place = place;
