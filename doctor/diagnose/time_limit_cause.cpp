@@ -84,8 +84,11 @@ void add_waiting(Finding& failed, const Finding& limit, const LogFacts& log, con
   const Signature* waiting = find_signature(log.signatures, left_waiting_id);
   if (waiting == nullptr) return;
   const auto remedies = finding_for(*waiting, failed.place, "", log, diagnosis).remedies;
+  // A known failure has remedies of its own; those come first.
+  const bool is_known = failed.kind <= SignatureClass::generic && failed.id != python_exception_id;
   const bool has_place = !failed.remedies.empty() && failed.remedies.front().starts_with("sed ");
-  failed.remedies.insert(failed.remedies.begin() + (has_place ? 1 : 0), remedies.begin(), remedies.end());
+  const auto at = is_known ? failed.remedies.end() : failed.remedies.begin() + (has_place ? 1 : 0);
+  failed.remedies.insert(at, remedies.begin(), remedies.end());
 }
 
 // A process that cannot make its threads ends, and the others wait for it, however much they print before

@@ -139,6 +139,7 @@ TEST_CASE(
     REQUIRE(diagnosis.cause);
     CHECK(diagnosis.cause->id == row.id);
     CHECK(!diagnosis.cause->is_survived);
+    CHECK(diagnosis.cause->remedies.front().find("mpi4py") == std::string::npos);
   }
 }
 
