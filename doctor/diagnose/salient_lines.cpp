@@ -201,7 +201,6 @@ bool is_boilerplate(std::string_view text) {
                         "CLEANING UP REMAINING",
                         "YOU CAN IGNORE THE BELOW",
                         "to see all help / error messages",
-                        "sent help message",
                         "pyxis: container start failed",
                         "pyxis: printing enroot log",
                         "pyxis: printing contents of log",
