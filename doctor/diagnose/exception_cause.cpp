@@ -3,6 +3,7 @@
 
 #include "base/text/text.hpp"
 #include "doctor/diagnose/likely_cause.hpp"
+#include "doctor/diagnose/line_pattern.hpp"
 #include "doctor/diagnose/log_finding.hpp"
 #include "doctor/diagnose/salient_lines.hpp"
 #include "doctor/diagnose/words.hpp"
@@ -45,6 +46,23 @@ const PythonException* causing_exception(const std::vector<Finding>& findings, c
   return first;
 }
 
+// The kernel that fails prints its own line before the exception of the call that notices it: one signature
+// has both.
+bool repeats(const PythonException& exception, const Finding& finding, const LogFacts& log) {
+  const Signature* known = find_signature(log.signatures, finding.id);
+  if (known == nullptr || finding.kind > SignatureClass::generic || finding.is_survived ||
+      finding.evidence.empty())
+    return false;
+  const LogLine& first = finding.evidence.front();
+  const bool is_before =
+      first.source == log.sources[exception.source] && first.line < exception.evidence.front().line;
+  const std::string& message = exception.evidence.back().text;
+  return is_before &&
+         std::any_of(known->patterns.begin(), known->patterns.end(), [&](const MessagePattern& pattern) {
+           return pattern.size() == 1 && match_line(pattern.front(), message);
+         });
+}
+
 }  // namespace
 
 void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last_episode) {
@@ -63,6 +81,14 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last
     // The signature explains it; the place is that of the program.
     if (!shows_line(*explained, source, frame.line))
       explained->evidence.insert(explained->evidence.begin(), {source, frame.line, frame.text});
+    return;
+  }
+  const auto repeated = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) {
+    return repeats(*exception, finding, log);
+  });
+  if (repeated != findings.end()) {
+    for (const EvidenceLine& line : exception->evidence)
+      repeated->evidence.push_back({source, line.line, line.text});
     return;
   }
 

@@ -116,4 +116,20 @@ TEST_CASE("the name of an exception is recognized at the beginning of a line") {
   }
 }
 
+TEST_CASE("where a kernel's own line stands before the exception, the program's line is evidence too") {
+  const std::string kernel =
+      "Indexing.cu:1290: indexSelectLargeIndex: block: [182,0,0], thread: [0,0,0] Assertion `srcIndex < "
+      "srcSelectDimSize` failed.\n";
+  const Diagnosis diagnosis = diagnose_text(
+      "step 1\n" + kernel +
+      "Traceback (most recent call last):\n  File \"/home/me/train.py\", line 88, in main\n    step(x)\n"
+      "RuntimeError: CUDA error: device-side assert triggered\n");
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->id == "K77");
+  REQUIRE(diagnosis.cause->evidence.size() == 3);
+  CHECK(diagnosis.cause->evidence[0].line == 2);
+  CHECK(diagnosis.cause->evidence[1].text == "File \"/home/me/train.py\", line 88, in main");
+  CHECK(diagnosis.also_seen.empty());
+}
+
 TEST_SUITE_END();
