@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/diagnose/promoted_cause.hpp"
 
+#include "base/text/text.hpp"
+#include "doctor/diagnose/exception_cause.hpp"
 #include "doctor/diagnose/likely_cause.hpp"
 #include "doctor/diagnose/log_end.hpp"
 #include "doctor/diagnose/log_finding.hpp"

@@ -58,6 +58,14 @@ TEST_CASE("every signature has a positive example and a near miss") {
   }
 }
 
+TEST_CASE("no two signatures have the same id") {
+  std::set<std::string> ids;
+  for (const Signature& signature : builtin_signatures()->signatures) {
+    CAPTURE(signature.id);
+    CHECK(ids.insert(signature.id).second);
+  }
+}
+
 TEST_CASE("a positive example is diagnosed as its own signature only") {
   for (const Example& example : read_examples()) {
     if (!example.positive) continue;
