@@ -63,6 +63,29 @@ bool repeats(const PythonException& exception, const Finding& finding, const Log
          });
 }
 
+// A signature has the exception's own line, or a line before it that says the same: the place in the program
+// becomes its evidence.
+bool add_to_known(std::vector<Finding>& findings, const PythonException& exception, const LogFacts& log) {
+  const std::string& source = log.sources[exception.source];
+  const EvidenceLine& frame = exception.evidence.front();
+  const auto explained = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) {
+    return finding.kind <= SignatureClass::generic &&
+           shows_line(finding, source, exception.evidence.back().line);
+  });
+  if (explained != findings.end()) {
+    if (!shows_line(*explained, source, frame.line))
+      explained->evidence.insert(explained->evidence.begin(), {source, frame.line, frame.text});
+    return true;
+  }
+  const auto repeated = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) {
+    return repeats(exception, finding, log);
+  });
+  if (repeated == findings.end()) return false;
+  const std::vector<LogLine> lines = lines_in(source, exception.evidence);
+  repeated->evidence.insert(repeated->evidence.end(), lines.begin(), lines.end());
+  return true;
+}
+
 }  // namespace
 
 void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last_episode) {
@@ -70,27 +93,9 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last
   const PythonException* exception = causing_exception(findings, log, last_episode);
   const Signature* signature = find_signature(log.signatures, python_exception_id);
   if (exception == nullptr || signature == nullptr) return;
+  if (add_to_known(findings, *exception, log)) return;
   const std::string& source = log.sources[exception->source];
   const EvidenceLine& frame = exception->evidence.front();
-  const auto explains = [&](const Finding& finding) {
-    return finding.kind <= SignatureClass::generic &&
-           shows_line(finding, source, exception->evidence.back().line);
-  };
-  const auto explained = std::find_if(findings.begin(), findings.end(), explains);
-  if (explained != findings.end()) {
-    // The signature explains it; the place is that of the program.
-    if (!shows_line(*explained, source, frame.line))
-      explained->evidence.insert(explained->evidence.begin(), {source, frame.line, frame.text});
-    return;
-  }
-  const auto repeated = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) {
-    return repeats(*exception, finding, log);
-  });
-  if (repeated != findings.end()) {
-    for (const EvidenceLine& line : exception->evidence)
-      repeated->evidence.push_back({source, line.line, line.text});
-    return;
-  }
 
   Place place = exception->place;
   if (place.host.empty() && place.rank) place.host = log.matches.host_of(*place.rank);
