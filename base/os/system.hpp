@@ -70,8 +70,9 @@ struct RunHooks {
   std::function<void()> after_lines = {};  // when all lines that were there have been given; may be empty
   // About twice a second; returns a signal for the child, or 0. May be empty.
   std::function<int(const ChildView& child)> tick;
-  // What the child gets in the place of a signal that was sent to us. May be empty: the same one.
-  std::function<int(int signal)> on_signal = {};
+  // What the child gets in the place of a signal that was sent to us, or 0. Of one that the terminal sent to
+  // the child as well (`delivered`) only the news. May be empty: the same one.
+  std::function<int(int signal, bool delivered)> on_signal = {};
   // When the child, by its number, and all that it started have ended; in the guardian. May be empty.
   std::function<void(int child)> after_all = {};
 };

@@ -77,7 +77,7 @@ class SignalRelay {
   int fd() const { return fd_.get(); }
 
   // The last signal that came, or 0. `pid` 0: no process is left; `instead` may be empty.
-  int pass_on(pid_t pid, const std::function<int(int signal)>& instead = {}) const {
+  int pass_on(pid_t pid, const std::function<int(int signal, bool delivered)>& instead = {}) const {
     int last = 0;
     signalfd_siginfo info{};
     while (::read(fd_.get(), &info, sizeof info) == sizeof info) {
@@ -85,7 +85,8 @@ class SignalRelay {
       // A key press reaches the whole foreground group, so the child has it already. The hangup of a terminal
       // reaches its session's leader only: us, where no shell is in between (ssh -t HOST ddlrun launch).
       const bool from_keyboard = info.ssi_code == SI_KERNEL && !(last == SIGHUP && takes_hangup_);
-      if (!from_keyboard && pid != 0) ::kill(pid, instead ? instead(last) : last);
+      const int wanted = instead && pid != 0 ? instead(last, from_keyboard) : last;
+      if (!from_keyboard && pid != 0) ::kill(pid, wanted);
     }
     return last;
   }

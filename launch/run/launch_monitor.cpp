@@ -30,6 +30,7 @@ constexpr std::chrono::seconds desertion_patience{5};
 constexpr std::chrono::seconds failure_patience{2};
 // A rank's end can be reported before the launcher has passed on its last lines, which a signal would drop.
 constexpr std::chrono::seconds delivery_patience{1};
+constexpr std::chrono::seconds second_signal{1};    // later, it is a decision of its own
 constexpr std::chrono::seconds save_patience{20};   // for ranks after TERM; Slurm kills after 30 s
 constexpr std::chrono::seconds stall_patience{10};  // for mpirun to end a stalled job by itself
 
@@ -89,7 +90,10 @@ RunHooks LaunchMonitor::hooks() {
     hooks.tick = [this](const ChildView& mpirun) { return tick(system_.clock.steady(), mpirun); };
   }
   if (run_.spec.monitor.has_status && run_.command.forwards_end) {
-    hooks.on_signal = [this](int signal) { return take_signal(signal, system_.clock.steady()); };
+    hooks.on_signal = [this](int signal, bool delivered) {
+      const auto now = system_.clock.steady();
+      return delivered ? note_signal(signal, now) : take_signal(signal, now);
+    };
   }
   if (output_) hooks.after_lines = [this] { output_->flush(); };
   return hooks;
@@ -101,10 +105,10 @@ void LaunchMonitor::take(std::string_view line) {
   after_rule_ = line.ends_with(message_rule);
   std::string rest = output_ ? output_->take(line) : std::string(line);
   if (rest.empty()) return;
-  // What mpirun says of the signal that stands for TERM.
-  if (ranks_signalled_ &&
-      rest.find(fmt::format("Forwarding signal {} to job", end_signal)) != std::string::npos)
-    return;
+  // What mpirun says of the signal that stands for TERM, and of the CONT that timeout(1) sends after each
+  // signal.
+  for (const int signal : {end_signal, SIGCONT})
+    if (rest.find(fmt::format("Forwarding signal {} to job", signal)) != std::string::npos) return;
   std::optional<std::uint32_t> rank;
   if (run_.plan.placed.kind() == LauncherKind::ssh) {
     MarkedStderr marked = cut_stderr_marks(rest, run_.plan.program.token);
@@ -160,13 +164,33 @@ void LaunchMonitor::report_events(Time now) {
   }
 }
 
-// mpirun itself gets the signal only if the ranks cannot get it, do not end, or the signal comes twice.
+// mpirun itself gets the signal only if the ranks cannot get it, do not end, or the signal comes again later.
+// timeout(1) and schedulers signal us and mpirun at once, some of them twice: for a second signal within 5 s
+// mpirun 4 and 5 exit at once and leave the processes on other hosts (orterun.c, prte.c:
+// abort_signal_callback).
 int LaunchMonitor::take_signal(int signal, Time now) {
-  if (signal != SIGTERM || mpirun_signalled_) return signal;
-  mpirun_signalled_ = ranks_signalled_ || !ranks_->has_report();
-  if (mpirun_signalled_) return signal;
+  if (signal != SIGTERM && signal != SIGINT) return signal;
+  const auto& last = mpirun_signalled_ ? mpirun_signalled_ : ranks_signalled_;
+  if (last && now - *last < second_signal) return 0;
+  if (ranks_signalled_ || mpirun_signalled_ || !ranks_->has_report()) return note_signal(signal, now);
   ranks_signalled_ = now;
   return end_signal;
+}
+
+// What mpirun gets, or has from the terminal.
+int LaunchMonitor::note_signal(int signal, Time now) {
+  if ((signal == SIGTERM || signal == SIGINT) && !mpirun_signalled_) mpirun_signalled_ = now;
+  return signal;
+}
+
+// The exit of a second signal runs in mpirun's signal handler, and can wait for its own lock of malloc for
+// ever.
+bool LaunchMonitor::is_stuck(Time now) {
+  if (!mpirun_signalled_ || overdue_since_ || now - *mpirun_signalled_ <= stall_patience) return false;
+  system_.err(
+      fmt::format("ddlrun: warning: mpirun has not ended within {} s of its signal: ddlrun kills it\n",
+                  stall_patience.count()));
+  return true;
 }
 
 // A signal for mpirun, or 0.
@@ -182,14 +206,15 @@ int LaunchMonitor::tick(Time now, const ChildView& mpirun) {
   if (const auto& since = ending_since_ ? ending_since_ : overdue_since_)
     return now - *since > stall_patience ? SIGKILL : 0;
   if (ranks_signalled_ && !mpirun_signalled_ && now - *ranks_signalled_ > save_patience) {
-    mpirun_signalled_ = true;
+    mpirun_signalled_ = now;
     system_.err(fmt::format("ddlrun: the ranks have not ended within {} s: mpirun ends them\n",
                             save_patience.count()));
     return SIGTERM;
   }
   if (services_signalled_) return now - *services_signalled_ > stall_patience ? SIGKILL : 0;
   if (outlives_failure(now)) return SIGTERM;
-  if (is_overdue(now, mpirun)) return std::exchange(mpirun_signalled_, true) ? SIGKILL : SIGTERM;
+  if (is_overdue(now, mpirun)) return std::exchange(mpirun_signalled_, now) ? SIGKILL : SIGTERM;
+  if (is_stuck(now)) return SIGKILL;
   if (only_services_left()) {
     if (!has_lasted(only_services_since_, now, delivery_patience)) return 0;
     services_signalled_ = now;

@@ -120,19 +120,42 @@ TEST_CASE("TERM reaches the ranks first; mpirun gets it when it comes again") {
   Job job;
   LaunchMonitor monitor(job.system, job.run);
   const RunHooks hooks = monitor.hooks();
-  CHECK(hooks.on_signal(SIGUSR1) == SIGUSR1);
+  CHECK(hooks.on_signal(SIGUSR1, false) == SIGUSR1);
   hooks.on_stderr_line(Job::status_line(0, RankStatus::heartbeat));
-  CHECK(hooks.on_signal(SIGTERM) == end_signal);
-  CHECK(hooks.on_signal(SIGTERM) == SIGTERM);
+  CHECK(hooks.on_signal(SIGTERM, false) == end_signal);
+  CHECK(hooks.on_signal(SIGTERM, false) == 0);  // of timeout(1), which signals the group as well
+  job.clock.passed += std::chrono::seconds(2);
+  CHECK(hooks.on_signal(SIGTERM, false) == SIGTERM);
   job.err.clear();
   hooks.on_stderr_line("mpirun: Forwarding signal " + std::to_string(end_signal) + " to job\n");
   CHECK(job.err.empty());  // mpirun's word about the signal that stands for TERM
 }
 
+TEST_CASE("INT from elsewhere than the keyboard goes to the ranks first, too") {
+  Job job;
+  LaunchMonitor monitor(job.system, job.run);
+  const RunHooks hooks = monitor.hooks();
+  hooks.on_stderr_line(Job::status_line(0, RankStatus::heartbeat));
+  CHECK(hooks.on_signal(SIGINT, false) == end_signal);
+  CHECK(hooks.on_signal(SIGINT, false) == 0);
+}
+
+TEST_CASE("mpirun that a signal does not end is killed") {
+  Job job;
+  LaunchMonitor monitor(job.system, job.run);
+  const RunHooks hooks = monitor.hooks();
+  hooks.on_stderr_line(Job::status_line(0, RankStatus::heartbeat));
+  hooks.on_signal(SIGINT, true);  // Ctrl-C: mpirun has it
+  CHECK(hooks.on_signal(SIGTERM, false) == 0);
+  CHECK(hooks.tick({}) == 0);
+  job.clock.passed += std::chrono::seconds(11);
+  CHECK(hooks.tick({}) == SIGKILL);
+}
+
 TEST_CASE("TERM before any rank has reported goes to mpirun") {
   Job job;
   LaunchMonitor monitor(job.system, job.run);
-  CHECK(monitor.hooks().on_signal(SIGTERM) == SIGTERM);
+  CHECK(monitor.hooks().on_signal(SIGTERM, false) == SIGTERM);
 }
 
 TEST_CASE("service ranks are ended once all others have ended well, and the job has succeeded") {
