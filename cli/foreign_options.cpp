@@ -23,6 +23,10 @@ constexpr auto launcher_spellings = std::to_array<Spelling>({
     {"--machinefile", "--hostfile"},
     {"-mca", "--mca"},
     {"-oversubscribe", "--oversubscribe"},
+    {"-ppn", "--ranks-per-host"},
+    {"--nproc-per-node", "--ranks-per-host"},
+    {"--nproc_per_node", "--ranks-per-host"},
+    {"--ntasks-per-node", "--ranks-per-host"},
 });
 
 constexpr std::string_view shape_remedy = "DIMS: 2x3 h1,h2,h3 is 2 ranks on each of 3 hosts; or -H h1:2,h2:4";
@@ -38,7 +42,6 @@ constexpr std::string_view job_remedy = "an option of a job: ddlrun submit";
 // Of Open MPI 4.1 and 5.0, MPICH 4.2 (hydra), Slurm 24.11 and PyTorch 2, without dashes in front.
 constexpr auto remedies = std::to_array<Spelling>({
     {"f", "--hostfile FILE"},
-    {"ppn", shape_remedy},
     {"N", shape_remedy},
     {"nodes", shape_remedy},
     {"npernode", shape_remedy},
@@ -46,13 +49,10 @@ constexpr auto remedies = std::to_array<Spelling>({
     {"npersocket", shape_remedy},
     {"perhost", shape_remedy},
     {"ranks-per-node", shape_remedy},
-    {"ntasks-per-node", shape_remedy},
     {"tasks-per-node", shape_remedy},
-    {"nproc-per-node", shape_remedy},
-    {"nproc_per_node", shape_remedy},
     {"num-proc", "-n N"},
     {"ntasks", "-n N"},
-    {"nnodes", shape_remedy},
+    {"nnodes", "leave it out: the hosts give it: HOSTS, -H or --hostfile"},
     {"bind-to", binding_remedy},
     {"bind-to-core", binding_remedy},
     {"cpu-bind", binding_remedy},
@@ -111,9 +111,11 @@ bool passes_argument_on(std::string_view option) {
 void accept_launcher_spellings(const std::vector<std::string>& own_options, std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (i > 0 && passes_argument_on(words[i - 1])) continue;
-    const auto found = std::ranges::find(launcher_spellings, words[i], &Spelling::first);
+    const std::size_t end = words[i].starts_with("--") ? words[i].find('=') : std::string::npos;
+    const auto found = std::ranges::find(launcher_spellings, words[i].substr(0, end), &Spelling::first);
     if (found == launcher_spellings.end()) continue;
-    if (std::ranges::find(own_options, found->second) != own_options.end()) words[i] = found->second;
+    if (std::ranges::find(own_options, found->second) == own_options.end()) continue;
+    words[i].replace(0, std::min(end, words[i].size()), found->second);
   }
 }
 

@@ -93,9 +93,12 @@ LocalPlacement make_placement(const MachineTopology& machine, CoreBlock share, s
   }
   const auto shapes = nearest_shapes(dims, given);
   throw Error(ErrorKind::request,
-              {fmt::format("{} needs {} hosts ({} per rack x {} racks{}), {} given", render_dims(dims),
-                           needed, dims.nodes_per_rack, dims.racks,
-                           dims.aisles > 1 ? fmt::format(" x {} aisles", dims.aisles) : "", given),
+              {fmt::format("{} needs {} hosts{}, {} given", render_dims(dims), needed,
+                           dims.racks > 1 || dims.aisles > 1
+                               ? fmt::format(" ({} per rack x {} racks{})", dims.nodes_per_rack, dims.racks,
+                                             dims.aisles > 1 ? fmt::format(" x {} aisles", dims.aisles) : "")
+                               : "",
+                           given),
                where,
                shapes.empty() ? "as many hosts as the dims give"
                               : "dims " + fmt::format("{}", fmt::join(shapes, " or "))});

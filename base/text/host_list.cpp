@@ -246,12 +246,12 @@ std::vector<std::uint32_t> parse_hostfile_slots(std::string_view text) {
     if (colon != std::string_view::npos) number = word.substr(colon + 1);
     for (const std::string_view attribute : split_blanks(line.substr(word.size())))
       if (attribute.starts_with("slots=")) number = attribute.substr(6);
-    const auto count = parse_unsigned(number);
-    if (!seen.insert(std::string(word.substr(0, colon))).second || !count || *count == 0 ||
-        *count > UINT32_MAX)
+    const auto count = number.empty() ? std::optional<std::uint64_t>(0) : parse_unsigned(number, UINT32_MAX);
+    if (!seen.insert(std::string(word.substr(0, colon))).second || !count || (*count == 0 && !number.empty()))
       return {};
     counts.push_back(static_cast<std::uint32_t>(*count));
   }
+  if (std::ranges::all_of(counts, [](std::uint32_t count) { return count == 0; })) counts.clear();
   return counts;
 }
 

@@ -27,8 +27,8 @@ bool is_host_name(std::string_view name);
 // repeated names folded, so that an Open MPI hostfile, an MPICH one and $PBS_NODEFILE all read alike.
 std::vector<std::string> parse_hostfile(std::string_view text, std::string_view file_name);
 
-// Of a valid hostfile: each host's "slots=N" or ":N", in the order of parse_hostfile(), where every host has
-// one; else empty.
+// Of a valid hostfile: each host's "slots=N" or ":N", in the order of parse_hostfile(); 0 where a host has
+// none. Empty where no host has slots, or one has no valid number or is named twice.
 std::vector<std::uint32_t> parse_hostfile_slots(std::string_view text);
 
 }  // namespace ddlrun

@@ -158,7 +158,7 @@ std::string why_best(const Network& best, const std::vector<Network>& others, st
                        next.cidr, next.speed_mbps);
   }
   if (best.has_names && !next.has_names)
-    return fmt::format("of {} that all {} hosts share, the one that the hosts' names lead to",
+    return fmt::format("of {} that all {} hosts share, the one of the addresses of the host names",
                        others.size() + 1, hosts);
   return fmt::format("the first of {} alike that all {} hosts share", others.size() + 1, hosts);
 }

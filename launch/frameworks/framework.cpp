@@ -67,7 +67,7 @@ void share(const FrameworkRequest& request, FrameworkPlan& plan, const std::stri
   if (own == request.environment.end()) {
     plan.shared.push_back({name, value, why, false});
   } else {
-    plan.shared.push_back({name, own->second, "as you set it", true});
+    plan.shared.push_back({name, own->second, "from the environment", true});
   }
 }
 

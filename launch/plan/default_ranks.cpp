@@ -33,13 +33,11 @@ DefaultRanks by_packages(const MachineTopology& machine, int cores_per_rank) {
   const int wanted = (ranks_without_gpus + package_count - 1) / package_count;
   const int each = std::min(room, wanted);
   const std::size_t cores = machine.cores.size();
-  return {
-      static_cast<std::uint32_t>(each * package_count),
-      fmt::format("no GPUs: {} rank{} on each of {} package{} ({} core{}); about {} a host, "
-                  "because with one "
-                  "per core a large host would train on too large a batch",
-                  each, plural(static_cast<std::size_t>(each)), package_count,
-                  plural(static_cast<std::size_t>(package_count)), cores, plural(cores), ranks_without_gpus)};
+  return {static_cast<std::uint32_t>(each * package_count),
+          fmt::format(
+              "no GPUs: {} rank{} on each of {} package{} ({} core{}); by default about {} ranks per host",
+              each, plural(static_cast<std::size_t>(each)), package_count,
+              plural(static_cast<std::size_t>(package_count)), cores, plural(cores), ranks_without_gpus)};
 }
 
 DefaultRanks of_machine(const MachineTopology& machine, const topology::PlanOptions& options) {

@@ -153,16 +153,38 @@ void take_np(const LaunchFlags& flags, const HostWords& words, JobShape& shape) 
 
 // "h1,h2", "node[1-4]", "@FILE" or "10.0.0.1" where DIMS are expected; "4x" and "4*2" are wrong DIMS.
 bool names_hosts(std::string_view word) {
-  if (topology::is_dims_word(word)) return false;
+  if (word.empty() || topology::is_dims_word(word)) return false;
   const auto first = static_cast<unsigned char>(word[0]);
   return first == '@' || std::isalpha(first) != 0 || std::ranges::count(word, '.') >= 3;
+}
+
+// "train.py", "./run.sh", "bin/prog"
+bool names_file(std::string_view word) {
+  return !word.starts_with('@') &&
+         (word.ends_with(".py") || word.ends_with(".sh") || word.find('/') != word.npos);
+}
+
+// "node1:2,node2:1", which only -H takes.
+bool has_counts(std::string_view word) {
+  const std::size_t colon = word.find(':');
+  return colon != word.npos && colon > 0 && word.find("::") == word.npos && word.find('[') == word.npos &&
+         colon + 1 < word.size() && std::isdigit(static_cast<unsigned char>(word[colon + 1])) != 0;
 }
 
 }  // namespace
 
 HostWords resolve_host_words(const LaunchFlags& flags) {
   HostWords words{flags.dims, flags.hosts, {}};
+  for (const std::string& word : {words.dims, words.hosts})
+    if (flags.hosts_option.empty() && names_hosts(word) && has_counts(word))
+      throw Error(ErrorKind::usage, {fmt::format("'{}': ranks per host are for -H", printable(word, 60)),
+                                     "HOSTS", "-H " + quote_shell(word)});
   if (!flags.hosts_option.empty()) {
+    if (words.hosts.empty() && names_file(words.dims))
+      throw Error(ErrorKind::usage,
+                  {fmt::format("'{}' is a program: programs follow --", printable(words.dims, 60)), "-H",
+                   fmt::format("-H {} -- {}{}", quote_shell(flags.hosts_option),
+                               words.dims.ends_with(".py") ? "python3 " : "", quote_shell(words.dims))});
     if (words.hosts.empty() && names_hosts(words.dims)) {
       throw Error(ErrorKind::usage, {fmt::format("'{}' is a host beside -H", printable(words.dims, 60)), "-H",
                                      "-H " + quote_shell(flags.hosts_option + "," + words.dims)});
@@ -189,6 +211,12 @@ std::vector<std::uint32_t> counts_of_slots(const LaunchFlags& flags, const HostW
   if (slots.empty() || framework.np.starts_with('-') || !words.dims.empty() || has_factor ||
       !flags.rankfile.empty() || !framework.ps.empty() || !framework.workers.empty())
     return {};
+  if (const auto none = std::ranges::find(slots, 0U); none != slots.end()) {
+    const std::string& host = hosts.at(static_cast<std::size_t>(none - slots.begin()));
+    throw Error(ErrorKind::usage,
+                {fmt::format("the hostfile gives slots for some hosts, but not for {}", host), "--hostfile",
+                 host + " slots=N, or the slots of no host"});
+  }
   const std::uint64_t sum = std::accumulate(slots.begin(), slots.end(), std::uint64_t{0});
   const auto ranks = parse_unsigned(framework.np, topology::max_ranks);
   if (!ranks || *ranks == sum) return slots;

@@ -148,8 +148,10 @@ EnvironmentPlan plan_environment(System& system, const LaunchSpec& spec, const P
                               system.environment.variables);
   add_restart_number(spec.restart, plan.exports);
   append(plan.remarks, plan.exports.remarks);
-  // There srun or sbatch is usual, whose ranks get the whole environment.
-  if (others && spec.exports.empty() && in_scheduler_job(system.environment))
+  // There srun or sbatch is usual, whose ranks get the whole environment. In a Slurm job Open MPI and hydra
+  // start their daemons by srun, which hands the environment on.
+  if (others && spec.exports.empty() && in_scheduler_job(system.environment) &&
+      system.environment.get("SLURM_JOB_ID").empty())
     plan.remarks.emplace_back("variables of this shell reach ranks on other hosts only by -x NAME");
   plan.network = choose_launch_network(system, spec, job);
   add_network(plan.network, plan.exports);

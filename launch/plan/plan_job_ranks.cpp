@@ -54,7 +54,17 @@ std::vector<std::string> unnamed_hosts(System& system, const JobShape& shape,
                                        std::vector<std::string>& remarks) {
   std::optional<topology::Allocation> given;
   if (shape.local_ranks == 0) given = topology::find_allocation(system);
-  if (!given || given->hosts.empty())
+  const bool is_alone = !given || given->hosts.empty();
+  if (is_alone && shape.dims && shape.dims->host_count() > 1) {
+    const std::string dims = topology::render_dims(*shape.dims);
+    throw Error(
+        ErrorKind::request,
+        {fmt::format("{} needs {} hosts, and none are named", dims, shape.dims->host_count()),
+         "this shell, which is in no job of a scheduler",
+         fmt::format("ddlrun launch {0} h1,h2,... -- PROGRAM; on a cluster: ddlrun submit {0} -- PROGRAM",
+                     dims)});
+  }
+  if (is_alone)
     return {own_name(system.environment.host_name.substr(0, system.environment.host_name.find('.')))};
   const bool is_part = shape.dims && shape.dims->host_count() == 1 && given->hosts.size() > 1;
   if (!is_part) {

@@ -78,7 +78,7 @@ class Builder {
 
   void add_default(const Typed& typed) {
     if (is_set(typed.name))
-      add(typed.name, "as you set it");
+      add(typed.name, "from the environment");
     else
       set(typed.name, typed.value,
           printable(typed.value, 40) + ": what was usual where these words come from");
@@ -148,8 +148,9 @@ void add_device_order(Builder& builder) {
   } else if (builder.value(name) == "PCI_BUS_ID") {
     builder.add(name, "PCI_BUS_ID, as you set it: the order in which the plan counts GPUs");
   } else {
-    builder.add(name, fmt::format("{}, as you set it; note that the plan counts GPUs in PCI_BUS_ID order",
-                                  printable(builder.value(name), 40)));
+    builder.add(name,
+                fmt::format("{}, from the environment; note that the plan counts GPUs in PCI_BUS_ID order",
+                            printable(builder.value(name), 40)));
   }
 }
 
@@ -157,9 +158,9 @@ void add_own_thread_count(Builder& builder, int fewest) {
   const std::string name = "OMP_NUM_THREADS", value = printable(builder.value(name), 40);
   const auto threads = parse_unsigned(builder.value(name));
   const bool too_many = threads && fewest > 0 && *threads > static_cast<unsigned>(fewest);
-  builder.add(name, too_many ? fmt::format("{}, as you set it, although a rank has {} core{}", value, fewest,
-                                           fewest == 1 ? "" : "s")
-                             : fmt::format("{}, as you set it", value));
+  builder.add(name, too_many ? fmt::format("{}, from the environment, although a rank has {} core{}", value,
+                                           fewest, fewest == 1 ? "" : "s")
+                             : fmt::format("{}, from the environment", value));
 }
 
 // What the user's own environment says about threads has to reach the ranks of other hosts, too.
@@ -167,7 +168,7 @@ void add_own_thread_variables(Builder& builder) {
   for (const char* name : {"OMP_PLACES", "OMP_PROC_BIND", "OMP_DISPLAY_ENV", "GOMP_CPU_AFFINITY",
                            "KMP_AFFINITY", "KMP_HW_SUBSET", "KMP_BLOCKTIME", "KMP_SETTINGS",
                            "MKL_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"}) {
-    if (builder.is_set(name)) builder.add(name, "as you set it");
+    if (builder.is_set(name)) builder.add(name, "from the environment");
   }
 }
 

@@ -74,9 +74,10 @@ void print_start(System& system, const LaunchPlan& plan, const std::string& run_
   system.err("ddlrun: run directory " + run_dir + "\n");
   const PlacedRanks& placed = plan.placed;
   const std::size_t ranks = placed.job.ranks.size();
-  system.err(fmt::format("ddlrun: {} rank{} on {}, started by {}; the command: argv in the run directory{}\n",
-                         ranks, ranks == 1 ? "" : "s", printable(fold_host_list(placed.job.hosts), 200),
-                         title_of(placed.kind()), render_order(placed.job)));
+  system.err(
+      fmt::format("ddlrun: {} rank{} on {}, started by {}; its command is in argv of the run directory{}\n",
+                  ranks, ranks == 1 ? "" : "s", printable(fold_host_list(placed.job.hosts), 200),
+                  title_of(placed.kind()), render_order(placed.job)));
 }
 
 // The bundled trainer writes its metrics where `report` finds them, unless it is given another file. Its

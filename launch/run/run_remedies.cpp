@@ -141,7 +141,13 @@ bool is_of_srun(std::string_view text) {
   return find_word(text, "srun") != std::string_view::npos || text.find("SLURM_") != std::string_view::npos;
 }
 
+// launch refuses a program that starts ranks itself, and sets the variables of torch.distributed itself.
+bool is_of_torchrun(std::string_view command) {
+  return starts_with_any(command, {"torchrun ", "export RANK="});
+}
+
 std::string fit_remedy(const std::string& remedy, const RemedyContext& context) {
+  if (is_of_torchrun(remedy)) return {};
   if (!context.in_job && find_word(remedy, "JOB") != std::string::npos) return {};
   const std::size_t mark = remedy.find(comment_mark);
   std::string command = remedy.substr(0, mark);

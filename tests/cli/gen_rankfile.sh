@@ -62,7 +62,7 @@ gen=("$DDLRUN" gen-rankfile)
 expect_refusal 2 'no dims' "${gen[@]}"
 expect_refusal 2 "nodes per rack (Y) is 'a'" "${gen[@]}" 4xa h1
 expect_refusal 2 'needs 2 hosts, none given' "${gen[@]}" 4x2
-expect_refusal 3 'needs 2 hosts (2 per rack x 1 racks), 3 given' "${gen[@]}" 4x2 h1,h2,h3
+expect_refusal 3 'needs 2 hosts, 3 given' "${gen[@]}" 4x2 h1,h2,h3
 expect_refusal 3 "host 'h1' is listed twice" "${gen[@]}" 4x2 h1,h1
 expect_refusal 3 'need 30 cores, there are 20' "${gen[@]}" 30 h1 --sockets 2 --cores 10
 expect_refusal 3 'stands for 999999999 hosts' "${gen[@]}" 4 'node[1-999999999]'

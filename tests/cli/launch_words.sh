@@ -4,6 +4,10 @@
 # shellcheck source=tests/support/launch_checks.sh
 . "$(dirname "$(readlink -f "$0")")/../support/launch_checks.sh"
 machine=(--sockets 1 --cores 4)
+misused() { # TEXT TRY WORDS...
+  expect_refusal 2 "$1" "$DDLRUN" launch "${@:3}"
+  has "${*:3}" "$work/err" "  try: $2"
+}
 refused() { # TEXT TRY WORDS...
   expect_refusal 3 "$1" "$DDLRUN" launch "${@:3}"
   has "${*:3}" "$work/err" "  try: $2"
@@ -43,16 +47,26 @@ launch slots --hostfile slots "${machine[@]}" --dry-run -- true
 same "slots of a hostfile" "0 h1
 1 h1
 2 h2" "$(sed -n 's/^rank \([0-9]*\)=\([^ ]*\) .*/\1 \2/p' slots.out | sort)"
+for word in '-ppn 2' '--ntasks-per-node 2' --nproc_per_node=2; do
+  # shellcheck disable=SC2086
+  launch per_host $word h1,h2 "${machine[@]}" --dry-run -- true
+  same "$word" 4 "$(grep -c '^rank [0-9]*=' per_host.out)"
+done
+printf 'h1 slots=2\nh2\n' > some_slots
+misused 'the hostfile gives slots for some hosts, but not for h2' 'h2 slots=N, or the slots of no host' \
+  --hostfile some_slots "${machine[@]}" -- true
+misused "'h1:2,h2:1': ranks per host are for -H" '-H h1:2,h2:1' h1:2,h2:1 "${machine[@]}" -- true
+misused "'train.py' is a program: programs follow --" '-H h1,h2 -- python3 train.py' -H h1,h2 train.py
+refused '2x2x1 needs 2 hosts, and none are named' \
+  'ddlrun launch 2x2x1 h1,h2,... -- PROGRAM; on a cluster: ddlrun submit 2x2x1 -- PROGRAM' 2x2 -- true
 shape='DIMS: 2x3 h1,h2,h3 is 2 ranks on each of 3 hosts; or -H h1:2,h2:4'
 while read -r word value try; do
   expect_refusal 2 "unknown option '$word' of ddlrun launch" "$DDLRUN" launch -n 2 "$word" "$value" -- true
   has "$word" "$work/err" "  try: $try"
 done << END
--ppn 2 $shape
 -npernode 2 $shape
 -N 2 $shape
---ntasks-per-node 2 $shape
---nproc_per_node=2 2 $shape
+--nnodes=2 2 leave it out: the hosts give it: HOSTS, -H or --hostfile
 -genv A=1 -x NAME, or -x NAME=value
 -wdir /tmp cd DIR before launch: the ranks start in its working directory
 --master_addr h1 leave it out: launch sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT for each rank (--framework pytorch)

@@ -64,7 +64,7 @@ JobMachines assume_machines(System& system, const std::vector<RemoteMachine>& as
     silent.push_back(remote.host);
   }
   throw Error(ErrorKind::unreachable,
-              {fmt::format("{} of {} hosts did not report their topology: {}", silent.size(), asked.size(),
+              {fmt::format("the topology of {} of {} hosts cannot be read: {}", silent.size(), asked.size(),
                            printable(join(silent, ","), 400)),
                fmt::format("{}: {}", silent[0], failure), unreached_hint(system, silent[0], failure)});
 }

@@ -167,8 +167,8 @@ TEST_CASE("dims for several hosts without names: inside an allocation they are i
     std::string says;
   };
   for (const Row& row :
-       {Row{"SLURM_JOB_NODELIST", "node[1-3]", "1x2x1 needs 2 hosts (2 per rack x 1 racks), 3 given"},
-        Row{"PBS_NODEFILE", "/var/spool/nodes", "1x2x1 needs 2 hosts (2 per rack x 1 racks), 3 given"},
+       {Row{"SLURM_JOB_NODELIST", "node[1-3]", "1x2x1 needs 2 hosts, 3 given"},
+        Row{"PBS_NODEFILE", "/var/spool/nodes", "1x2x1 needs 2 hosts, 3 given"},
         Row{"OTHER", "x", "1x2x1 needs 2 hosts"}}) {
     CAPTURE(row.name);
     Launch launch;

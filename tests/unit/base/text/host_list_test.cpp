@@ -144,7 +144,7 @@ TEST_CASE("slots of a hostfile: in Open MPI's and in MPICH's form, of all hosts 
   const Row rows[] = {
       {"h1 slots=4\nh2 slots=2 max_slots=4\n", {4, 2}},
       {"# two hosts\n\nh1:4\nh2:8 # eight\n", {4, 8}},
-      {"h1 slots=4\nh2\n", {}},
+      {"h1 slots=4\nh2\n", {4, 0}},
       {"h1 slots=four\nh2 slots=2\n", {}},
       {"h1 slots=0\n", {}},
       {"h1\nh1\nh2\nh2\n", {}},

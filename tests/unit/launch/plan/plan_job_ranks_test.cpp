@@ -118,7 +118,7 @@ TEST_CASE("numbers that do not fit are errors with numbers that do") {
         Row{[](LaunchSpec& spec) {
               spec.shape.dims = topology::Dims{4, 3, 1, 1};
             },
-            "4x3x1 needs 3 hosts (3 per rack x 1 racks), 2 given | dims 4x2x1"},
+            "4x3x1 needs 3 hosts, 2 given | dims 4x2x1"},
         Row{[](LaunchSpec& spec) {
               spec.shape.dims = topology::Dims{4, 1, 1, 1};
             },

@@ -47,7 +47,7 @@ TEST_CASE("what the user has set stays, and surprises are said") {
       plan_exports({{}, 2, 3}, {{"OMP_NUM_THREADS", "8"}, {"CUDA_DEVICE_ORDER", "FASTEST_FIRST"}});
   CHECK(exports.set_by_us.empty());
   CHECK(exports.names == Names{"CUDA_DEVICE_ORDER", "OMP_NUM_THREADS"});
-  CHECK(reason(exports, "-x OMP_NUM_THREADS") == "8, as you set it, although a rank has 2 cores");
+  CHECK(reason(exports, "-x OMP_NUM_THREADS") == "8, from the environment, although a rank has 2 cores");
   CHECK(reason(exports, "-x CUDA_DEVICE_ORDER").find("PCI_BUS_ID order") != std::string::npos);
   CHECK(plan_exports({{}, 2, 3}, {}).set_by_us.at("OMP_NUM_THREADS") == "2");
 }
@@ -71,7 +71,7 @@ TEST_CASE("--threads is nearer than a scheduler's OMP_NUM_THREADS; the user's ot
         EnvVars{{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}, {"MKL_NUM_THREADS", "2"}, {"OMP_NUM_THREADS", "2"}});
   // What the user set has to reach the ranks of other hosts, too.
   CHECK(exports.names == Names{"CUDA_DEVICE_ORDER", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OMP_PROC_BIND"});
-  CHECK(reason(exports, "-x OMP_PROC_BIND") == "as you set it");
+  CHECK(reason(exports, "-x OMP_PROC_BIND") == "from the environment");
   CHECK(exports.remarks == Names{"OMP_NUM_THREADS=68 of the environment gives way to --threads 2"});
   request.typed = {"OMP_NUM_THREADS=3"};
   CHECK_THROWS_AS(plan_exports(request, here), Error);

@@ -36,6 +36,7 @@ TEST_CASE("a remedy has options of the run's launcher, and hosts of the run") {
       {LauncherKind::srun, "h2", "mpirun --mca pml ob1 --mca btl tcp,self ...   # without UCX",
        "ddlrun launch -x OMPI_MCA_pml=ob1 -x OMPI_MCA_btl=tcp,self ...   # without UCX"},
       {LauncherKind::srun, "h2", "mpirun --bind-to none ...", none},
+      {LauncherKind::open_mpi, "h2", "torchrun --nnodes=2 --nproc_per_node=4 PROGRAM", none},
       {LauncherKind::ssh, "", "ssh HOST 'echo $PATH'", "for h in h1 h2; do ssh $h 'echo $PATH'; done"},
       {LauncherKind::ssh, "", "for h in HOSTS; do ssh $h true; done", "for h in h1 h2; do ssh $h true; done"},
       {LauncherKind::ssh, "", "ddlrun doctor HOSTS", none},
