@@ -224,7 +224,9 @@ CheckResult evaluate_load(const CheckInput&, const HostReport& host) {
   // The load is the whole host's, even where this process may use a part of it.
   const std::uint64_t all = std::max<std::uint64_t>(*threads, count_online(host.facts));
   const auto hogs = host.facts.list("process.hogs");
-  const bool is_hidden = hogs.empty() && *one > 2 * all * 100;  // some load is usual while a job starts
+  // Some load is usual while a job starts, and the average remembers the job before this one.
+  const bool runs_now = host.facts.number("load.running").value_or(UINT64_MAX) > all;
+  const bool is_hidden = hogs.empty() && runs_now && *one > 2 * all * 100;
   if (hogs.empty() && !is_hidden) return pass("no other program computes here");
   const std::string load = fmt::format("load {:.2f} on {}", static_cast<double>(*one) / 100,
                                        count_of(is_hidden ? all : *threads, "hardware thread"));
@@ -244,8 +246,8 @@ CheckResult evaluate_load(const CheckInput&, const HostReport& host) {
   result.remedy = {{"ps -o pid,user,etime,time,comm --sort=-time -e | head"},
                    false,
                    false,
-                   "end what is left from old jobs (kill PID), or ask the batch system for whole hosts "
-                   "(--exclusive, place=excl)"};
+                   "end what is left from old jobs (kill PID); if it is another user's, request whole hosts "
+                   "(Slurm: --exclusive, PBS: place=excl)"};
   return result;
 }
 
@@ -343,10 +345,9 @@ std::span<const Check> cpu_checks() {
        "for that one.",
        "Processes older than 60 s that used half a core or more on average since they began "
        "(/proc/PID/stat), not counting ours; at level quick only where the load average is at least half "
-       "of the usable threads. pass: none. warn: some, or none where the load average exceeds twice the "
-       "threads of "
-       "the host. fail: together "
-       "more than half of the threads.",
+       "of the usable threads. pass: none. warn: some; or none, where the load average exceeds twice the "
+       "threads of the host and more threads than those run now. fail: together more than half of the "
+       "threads.",
        "End them, or ask for whole hosts.",
        [](const CheckInput& input) { return evaluate_hosts(input, "CPU-09", evaluate_load, "processes"); }},
       {"CPU-10", "memory", Level::quick, Place::host, "Where memory runs out the kernel kills a rank.",

@@ -66,8 +66,22 @@ CheckResult evaluate_visible(const CheckInput& input, const HostReport& host) {
   return pass(fmt::format("{}: {} of {} visible", seen, visible, installed));
 }
 
+// A scheduler that grants GPUs to a host without one believes a wrong gres.conf or ngpus; or a container
+// hides them.
+std::optional<CheckResult> warn_of_missing_gpus(const HostReport& host) {
+  auto skipped = skip_without_gpu(host);
+  if (!skipped || !host.facts.number("gpu.count") || !set_by_scheduler(host.facts) ||
+      host.facts.is("gpu.kfd", "yes"))
+    return skipped;
+  return verdict_of(
+      Verdict::warn, "the scheduler granted GPUs, but no NVIDIA GPU is on the PCI bus", "the granted GPUs",
+      "programs that choose a device themselves run on the CPU, without a word",
+      as_user({"env | grep -e GPU -e CUDA_VISIBLE_DEVICES", "nvidia-smi -L"},
+              "in a container: --nv (apptainer); else the administrator's list of GPUs is wrong"));
+}
+
 std::vector<Finding> check_visible(const CheckInput& input) {
-  return evaluate_where(input, "GPU-12", skip_without_gpu, "devices",
+  return evaluate_where(input, "GPU-12", warn_of_missing_gpus, "devices",
                         [&](const HostReport& host) { return evaluate_visible(input, host); });
 }
 

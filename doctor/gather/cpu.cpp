@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Gatherer "cpu": the processors that a process here may use, and their clocks.
-//   cpu.usable             "0-3,8": hardware threads of our affinity mask
-//   cpu.usable_threads     their number
-//   cpu.usable_cores       distinct cores among them (by thread_siblings_list; a thread without one counts
-//   alone) cpu.online             "0-255" cpu.governors          list of "governor driver", each once; of at
-//   most 16 policies spread over all cpu.capped_percent     the lowest scaling_max_freq of them in percent of
-//   cpuinfo_max_freq cpu.clocksource, cpu.clocksources     current; list of available ones load.one,
-//   load.five    load averages in hundredths ("125" = 1.25)
+//   cpu.usable           "0-3,8": hardware threads of our affinity mask
+//   cpu.usable_threads   their number
+//   cpu.usable_cores     distinct cores among them (by thread_siblings_list; a thread without one counts
+//   alone) cpu.online           "0-255" cpu.governors        list of "governor driver", each once; of at most
+//   16 policies spread over all cpu.capped_percent   the lowest scaling_max_freq of them in percent of
+//   cpuinfo_max_freq cpu.clocksource, cpu.clocksources   current; list of available ones load.one, load.five
+//   load averages in hundredths ("125" = 1.25) load.running         threads that run or could run now, of all
+//   containers, this process included
 #include "base/text/text.hpp"
 #include "doctor/gather/sysroot_files.hpp"
 #include "doctor/gather/system.hpp"
@@ -88,6 +89,10 @@ void gather_cpu(const GatherContext& context, Facts& facts) {
     const auto five = words.size() > 1 ? parse_hundredths(words[1]) : std::nullopt;
     if (one) facts.set("load.one", *one);
     if (five) facts.set("load.five", *five);
+    if (words.size() > 3) {
+      const auto running = parse_unsigned(words[3].substr(0, words[3].find('/')));
+      if (running) facts.set("load.running", *running);
+    }
   }
 }
 

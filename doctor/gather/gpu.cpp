@@ -12,6 +12,7 @@
 //   gpu.node.NAME             /dev/NAME: "rw", "no access", "missing"
 //   gpu.module.NAME           loaded, yes or no: nvidia, nvidia_uvm, nvidia_peermem, nv_peer_mem
 //   gpu.modprobe              yes where the setuid helper that makes device files is installed
+//   gpu.kfd                   yes where AMD's driver has a GPU
 //   gpu.env.NAME              where set: CUDA_VISIBLE_DEVICES, SLURM_JOB_GPUS and the like
 //   gpu.fabric_manager        on hosts with NVSwitch: "running", "not running"
 #include "base/text/text.hpp"
@@ -93,6 +94,7 @@ void gather_nodes(const SysrootFiles& files, Facts& facts) {
     if (nodes.size() > max_gpus) break;
   }
   for (const std::string& node : nodes) facts.set("gpu.node." + node, files.access("/dev/" + node));
+  facts.set("gpu.kfd", yes_no(files.exists("/dev/kfd")));
   facts.set("gpu.modprobe", yes_no(files.exists("/usr/bin/nvidia-modprobe")));
 }
 

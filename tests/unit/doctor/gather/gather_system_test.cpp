@@ -193,6 +193,7 @@ TEST_CASE("processors: threads, cores, frequencies, load") {
   CHECK(facts.number("cpu.capped_percent") == 50);
   CHECK(facts.number("load.one") == 1234);
   CHECK(facts.number("load.five") == 560);
+  CHECK(facts.number("load.running") == 1);
   host.put("/proc/loadavg", "much\n");
   host.remove("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list");
   facts = gather_system(host, "cpu");
