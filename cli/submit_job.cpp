@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace ddlrun::cli {
 
@@ -27,7 +28,19 @@ using namespace schedulers;
 
 namespace {
 
+// Which settings come from files: a ddlrun.yaml of this directory is read unasked.
+void print_files(System& system, const JobSettings& settings) {
+  std::map<std::string, std::vector<std::string>> keys;
+  for (const auto& [key, setting] : settings) {
+    const std::string file = setting.origin.substr(0, setting.origin.find(':'));
+    if (file.ends_with(".yaml") && setting.value.line > 0) keys[file].push_back(key);
+  }
+  for (const auto& [file, names] : keys)
+    system.err(fmt::format("ddlrun: from {}: {}\n", printable(file, 200), join(names, ", ")));
+}
+
 void print_remarks(System& system, const JobRequest& wanted) {
+  print_files(system, wanted.settings);
   if (!wanted.site.title.empty()) system.err("ddlrun: site: " + printable(wanted.site.title) + "\n");
   for (const std::string& remark : wanted.parsed.remarks) system.err("ddlrun: " + remark + "\n");
 }
@@ -79,6 +92,10 @@ void choose_affinity(System& system, JobRequest& wanted) {
   if (!launch::leaves_threads_free(system, flags)) return;
   job.affinity = "off";
   wanted.parsed.remarks.emplace_back("affinity: off, as `launch` chooses for this program's framework");
+  if (job.dims.world_size() > 1)
+    wanted.parsed.remarks.emplace_back(
+        "warning: only --runner ddlrun sets the variables of this program's framework (RANK, MASTER_ADDR, "
+        "...)");
 }
 
 // What `launch` sets in the job for the threads of each rank. With another runner the script itself has these
@@ -106,7 +123,7 @@ void print_thread_variables(System& system, const JobSpec& job) {
     for (const std::string& variable : threads.variables)
       words.push_back(quote_shell(printable(variable, 200)));
     if (expected.fewest_cores == 0)
-      words.emplace_back("and OMP_NUM_THREADS, its number of cores (--cores-per-node N shows it)");
+      words.emplace_back("OMP_NUM_THREADS, its number of cores (--cores-per-node N shows it)");
     if (job.affinity == "auto" && threads.runtime == affinity::OpenMpRuntime::unknown)
       words.emplace_back("(for any OpenMP; --affinity libomp: KMP_AFFINITY, for Intel's or LLVM's)");
   }

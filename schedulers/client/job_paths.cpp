@@ -79,12 +79,19 @@ class PathChecker {
     const std::string& name = program[0];
     if (name.find('/') != std::string::npos)
       check_file("the program", name, true);
-    else if (job_.modules.empty() && job_.conda.empty() && job_.venv.empty() && find_program(system_, name).empty())
+    else if (job_.modules.empty() && job_.conda.empty() && job_.venv.empty() &&
+             find_program(system_, name).empty())
       warn_of_program(name);
     const auto script = find_script(program);
     if (script && *script > 0) check_file("the script", program[*script], false);
   }
   void warn_of_program(const std::string& name) {
+    if (system_.files.exists(absolute(name))) {
+      add("program", name,
+          fmt::format("the program {} is a file of this directory, not of PATH", printable(name, 120)),
+          (name.ends_with(".py") ? "python3 " : "./") + quote_shell(name));
+      return;
+    }
     const auto near = nearest_program(system_, name);
     report_.warnings.push_back(fmt::format("the program {} is not in PATH here; the nodes must have it{}",
                                            printable(quote_shell(name), 120),

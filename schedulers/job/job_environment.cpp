@@ -124,6 +124,21 @@ void read_data(SettingReader& reader, JobSpec& job) {
   if (!staging.from.empty()) job.data = std::move(staging);
 }
 
+// "HOME", "http_proxy=x" and "NCCL_*"; not "compact", "1" and "granularity=fine".
+bool resembles_variable(std::string_view part) {
+  std::string_view name = part.substr(0, part.find('='));
+  if (name.ends_with('*')) name.remove_suffix(1);
+  const bool has_mark = std::ranges::any_of(name, [](char c) { return c == '_' || (c >= 'A' && c <= 'Z'); });
+  return has_mark && is_name(NameKind::variable, std::string(name));
+}
+
+// One variable whose value has commas: KMP_AFFINITY=granularity=fine,compact,1,0.
+bool is_one_variable(std::string_view text) {
+  const auto parts = split(text, ',');
+  return parts[0].find('=') != std::string_view::npos &&
+         std::none_of(parts.begin() + 1, parts.end(), resembles_variable);
+}
+
 // What was typed and could not be split: one variable whose value has a comma, or several?
 void refuse_comma(SettingReader& reader, const PlacedText& written) {
   const std::string name = written.text.substr(0, written.text.find('='));
@@ -163,7 +178,7 @@ void read_environment(SettingReader& reader, JobSpec& job) {
   if (!is_mapping(setting)) {
     const bool typed = setting != nullptr && setting->value.line == 0;
     for (const PlacedText& one : reader.texts("environment", "[DATA_ROOT, NCCL_DEBUG=INFO]")) {
-      if (typed && one.text.find(',') != std::string::npos)
+      if (typed && one.text.find(',') != std::string::npos && !is_one_variable(one.text))
         refuse_comma(reader, one);
       else
         add_variable(reader, job, one);

@@ -59,6 +59,7 @@ constexpr auto keys = std::to_array<JobKey>({
      "whose variables the ranks get: pytorch, horovod, ... (auto: by program)"},
     {"verify", "Program", "yes|no|strict",
      "compare each rank's cores with the plan; strict: and exit 1 if one differs"},
+    {"oversubscribe", "Program", "yes|no", "let more ranks than cores share the cores of a host (no)"},
     {"rank_output", "Program", "screen|prefix|files",
      "output of the ranks, as for `ddlrun launch --rank-output` (screen)"},
     {"doctor_skip", "Program", "IDS", "checks that doctor skips: LIM-01,GPU"},
@@ -108,6 +109,8 @@ constexpr auto foreign_words = std::to_array<ForeignWord>({
     {"omp_num_threads", "threads"},
     {"cpus_per_task", "threads"},
     {"gres", "gpus"},
+    {"gpus_per_node", "gpus"},
+    {"gpus_per_task", "gpus"},
     {"ngpus", "gpus"},
     {"mem", "memory"},
     {"command", "program"},
@@ -199,6 +202,7 @@ bool is_job_variable(std::string_view name) {
 // "A,B=1,C=2". Behind a value a bare word may be the value's own rest ("A=x,y"), so it is not taken for a
 // name.
 bool are_variables(std::string_view text) {
+  if (text.starts_with("KMP_AFFINITY=")) return false;  // "verbose,granularity=fine" is one value
   bool value_before = false;
   for (const std::string_view piece : split(text, ',')) {
     const bool has_value = piece.find('=') != std::string_view::npos;

@@ -33,10 +33,17 @@ void read_verify(SettingReader& reader, JobSpec& job) {
     add_option(job.launch_options, "verify", {std::string(options[*at])});
 }
 
+void read_oversubscribe(SettingReader& reader, JobSpec& job) {
+  constexpr auto words = std::to_array<std::string_view>({"yes", "no"});
+  const auto at = reader.choice("oversubscribe", words);
+  if (at && *at == 0) add_option(job.launch_options, "oversubscribe", {"--oversubscribe"});
+}
+
 }  // namespace
 
 void read_passed_options(SettingReader& reader, JobSpec& job) {
   read_verify(reader, job);
+  read_oversubscribe(reader, job);
   for (const auto& [key, option, example] : launch_keys) {
     if (const auto value = reader.text(key, example))
       add_option(job.launch_options, key, {std::string(option), *value});

@@ -61,6 +61,7 @@ constexpr auto carriers = std::to_array<Carrier>({
     {"affinity", "launch", "", "", "exec {{launch|sh}}"},
     {"framework", "launch", "", "", "exec {{launch|sh}}"},
     {"verify", "launch", "", "", "exec {{launch|sh}}"},
+    {"oversubscribe", "launch", "", "", "exec {{launch|sh}}"},
     {"rank_output", "launch", "", "", "exec {{launch|sh}}"},
     {"stall_timeout", "launch", "", "", "exec {{launch|sh}}"},
     {"on_stall", "launch", "", "", "exec {{launch|sh}}"},

@@ -119,7 +119,7 @@ constexpr KnownError kPbsRefusals[] = {
      "drop -l nodes= from `directives`, or the site profile"},
     {0, "Unknown queue", "there is no such queue", "qstat -Q; then --queue NAME"},
     {0, "Unknown resource: ngpus", "this site has no resource `ngpus`",
-     "--gpus-per-node 0, or the site's own name for GPUs in `directives`: pbsnodes -a shows it"},
+     "--gpus 0, or the site's own name for GPUs in `directives`: pbsnodes -a shows it"},
     {0, "Unknown resource", "this site has no resource of that name", "pbsnodes -a; qmgr -c 'list resource'"},
     {0, "Job violates queue and/or server resource limits",
      "the walltime or the size is above what the queue allows (or below)",

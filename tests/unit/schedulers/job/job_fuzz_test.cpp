@@ -167,7 +167,7 @@ TEST_CASE("what was typed is answered as it is typed") {
       {"signal", "USR1@60", "--signal", "--signal USR1@60   # and --walltime 4h"},
       {"dependencies", "12", "--dependencies", "--dependencies afterok:12"},
       {"environment", "1A", "--environment", "--environment DATA_ROOT,NCCL_DEBUG=INFO"},
-      {"environment", "A=x,y", "--environment",
+      {"environment", "A=x,Y", "--environment",
        "--environment 'A=...' --environment B=...   # a comma in a value: environment: {A: 'x,y'} in "
        "ddlrun.yaml"},
       {"runner", "srun", "--runner", "--cores-per-node 40   # or --threads 10"},
@@ -183,6 +183,19 @@ TEST_CASE("what was typed is answered as it is typed") {
     const auto parsed = read_job(settings);
     REQUIRE(parsed.errors.size() == 1);
     CHECK(parsed.errors[0].hint == row.hint);
+  }
+}
+
+TEST_CASE("a typed value of one variable may have commas") {
+  for (const char* text :
+       {"KMP_AFFINITY=granularity=fine,compact,1,0", "A=1,2", "KMP_AFFINITY=verbose,granularity=fine"}) {
+    CAPTURE(text);
+    JobSettings settings;
+    settings["dims"] = flag_setting("dims", "1x1", "--dims");
+    settings["program"] = list_setting({"./train"}, "behind '--'");
+    settings["environment"] = flag_setting("environment", text, "--environment");
+    const auto parsed = read_job(settings);
+    CHECK(parsed.job.environment == std::vector<std::string>{text});
   }
 }
 
