@@ -30,8 +30,6 @@ constexpr std::chrono::seconds desertion_patience{5};
 constexpr std::chrono::seconds failure_patience{2};
 // A rank's end can be reported before the launcher has passed on its last lines, which a signal would drop.
 constexpr std::chrono::seconds delivery_patience{1};
-constexpr std::chrono::seconds second_signal{1};    // later, it is a decision of its own
-constexpr std::chrono::seconds save_patience{20};   // for ranks after TERM; Slurm kills after 30 s
 constexpr std::chrono::seconds stall_patience{10};  // for mpirun to end a stalled job by itself
 
 // The last line of a message of Open MPI and PRRTE.
@@ -92,7 +90,7 @@ RunHooks LaunchMonitor::hooks() {
   if (run_.spec.monitor.has_status && run_.command.forwards_end) {
     hooks.on_signal = [this](int signal, bool delivered) {
       const auto now = system_.clock.steady();
-      return delivered ? note_signal(signal, now) : take_signal(signal, now);
+      return delivered ? stop_.note(signal, now) : stop_.take(signal, ranks_->has_report(), now);
     };
   }
   if (output_) hooks.after_lines = [this] { output_->flush(); };
@@ -164,35 +162,6 @@ void LaunchMonitor::report_events(Time now) {
   }
 }
 
-// mpirun itself gets the signal only if the ranks cannot get it, do not end, or the signal comes again later.
-// timeout(1) and schedulers signal us and mpirun at once, some of them twice: for a second signal within 5 s
-// mpirun 4 and 5 exit at once and leave the processes on other hosts (orterun.c, prte.c:
-// abort_signal_callback).
-int LaunchMonitor::take_signal(int signal, Time now) {
-  if (signal != SIGTERM && signal != SIGINT) return signal;
-  const auto& last = mpirun_signalled_ ? mpirun_signalled_ : ranks_signalled_;
-  if (last && now - *last < second_signal) return 0;
-  if (ranks_signalled_ || mpirun_signalled_ || !ranks_->has_report()) return note_signal(signal, now);
-  ranks_signalled_ = now;
-  return end_signal;
-}
-
-// What mpirun gets, or has from the terminal.
-int LaunchMonitor::note_signal(int signal, Time now) {
-  if ((signal == SIGTERM || signal == SIGINT) && !mpirun_signalled_) mpirun_signalled_ = now;
-  return signal;
-}
-
-// The exit of a second signal runs in mpirun's signal handler, and can wait for its own lock of malloc for
-// ever.
-bool LaunchMonitor::is_stuck(Time now) {
-  if (!mpirun_signalled_ || overdue_since_ || now - *mpirun_signalled_ <= stall_patience) return false;
-  system_.err(
-      fmt::format("ddlrun: warning: mpirun has not ended within {} s of its signal: ddlrun kills it\n",
-                  stall_patience.count()));
-  return true;
-}
-
 // A signal for mpirun, or 0.
 int LaunchMonitor::tick(Time now, const ChildView& mpirun) {
   report_events(now);
@@ -205,16 +174,14 @@ int LaunchMonitor::tick(Time now, const ChildView& mpirun) {
   }
   if (const auto& since = ending_since_ ? ending_since_ : overdue_since_)
     return now - *since > stall_patience ? SIGKILL : 0;
-  if (ranks_signalled_ && !mpirun_signalled_ && now - *ranks_signalled_ > save_patience) {
-    mpirun_signalled_ = now;
-    system_.err(fmt::format("ddlrun: the ranks have not ended within {} s: mpirun ends them\n",
-                            save_patience.count()));
-    return SIGTERM;
+  std::string warning;
+  if (const int signal = stop_.tick(now, warning); signal != 0) {
+    system_.err("ddlrun: " + warning + "\n");
+    return signal;
   }
   if (services_signalled_) return now - *services_signalled_ > stall_patience ? SIGKILL : 0;
   if (outlives_failure(now)) return SIGTERM;
-  if (is_overdue(now, mpirun)) return std::exchange(mpirun_signalled_, now) ? SIGKILL : SIGTERM;
-  if (is_stuck(now)) return SIGKILL;
+  if (is_overdue(now, mpirun)) return stop_.has_mpirun() ? SIGKILL : stop_.note(SIGTERM, now);
   if (only_services_left()) {
     if (!has_lasted(only_services_since_, now, delivery_patience)) return 0;
     services_signalled_ = now;

@@ -15,6 +15,7 @@
 #include "launch/monitor/overdue_end.hpp"
 #include "launch/monitor/placement_check.hpp"
 #include "launch/monitor/rank_monitor.hpp"
+#include "launch/monitor/stop_signals.hpp"
 #include "launch/run/launch_output.hpp"
 #include "launch/run/launch_run.hpp"
 
@@ -62,9 +63,6 @@ class LaunchMonitor {
   void keep_last_of(std::uint32_t rank, std::string_view line);
   void analyse(std::string_view line, std::optional<std::uint32_t> rank);
   void report_events(Time now);
-  int take_signal(int signal, Time now);
-  int note_signal(int signal, Time now);
-  bool is_stuck(Time now);
   int tick(Time now, const ChildView& mpirun);
   bool is_overdue(Time now, const ChildView& mpirun);
   bool outlives_failure(Time now);
@@ -83,8 +81,7 @@ class LaunchMonitor {
   bool cause_was_printed_ = false;
   bool stalled_ = false;
   std::optional<Time> ending_since_;
-  std::optional<Time> ranks_signalled_;                                    // to end, as we were
-  std::optional<std::chrono::steady_clock::time_point> mpirun_signalled_;  // it too, as they did not
+  StopSignals stop_;
   std::optional<Time> only_services_since_;
   std::optional<Time> services_signalled_;  // to end, as all others have
   OverdueEndDetector overdue_;
