@@ -16,6 +16,7 @@
 #include "cli/program_reference.hpp"
 #include "launch/plan/ibm_compat.hpp"
 #include "schedulers/job/job_settings.hpp"
+#include "topology/dims.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -181,6 +182,18 @@ void parse(CLI::App& app, std::vector<std::string> words) {
   }
 }
 
+// qsub's "-q normal" would be --quiet and a host.
+void refuse_queue_letter(const CLI::App& app, const std::vector<std::string>& words) {
+  const auto letter = std::find(words.begin(), words.end(), "-q");
+  if (!takes_option(app, "--queue") || letter == words.end() || letter + 1 == words.end()) return;
+  const std::string& value = *(letter + 1);
+  if (value.starts_with('-') || topology::is_dims_word(value)) return;
+  const std::string shown = quote_shell(value);
+  throw Error(ErrorKind::usage,
+              {fmt::format("-q is --quiet, and '{}' follows it", printable(value, 60)), "-q",
+               fmt::format("--queue {0}   # or --quiet {0}, if it is a host", shown)});
+}
+
 // "$HOSTS" of an unset variable must not silently select a default.
 void refuse_empty_values(const CLI::App& app, std::string_view may_be_empty) {
   for (const CLI::Option* option : app.get_options()) {
@@ -235,6 +248,7 @@ int run_subcommand(const Subcommand& command, std::vector<std::string> words, Sy
   declare_global_options(app, options);
   const Run run = command.setup(app, rest);
   if (!rest.empty() && !command.takes_program) refuse_word(app, rest.front(), false);
+  refuse_queue_letter(app, words);
   try {
     parse(app, words);
     if (command.takes_program && rest.empty()) refuse_program_word(system, app, words);

@@ -58,6 +58,9 @@ TEST_CASE("a typo is named, and what was meant is offered") {
       {{"gen-rankfile", "4", "ann@h1", "ann@h2"},
        "unknown argument 'ann@h2'",
        "try: join hosts with commas: ann@h1,ann@h2"},
+      {{"submit", "-q", "normal", "2x2", "--", "x"},
+       "-q is --quiet, and 'normal' follows it",
+       "try: --queue normal"},
       {{"topo", "--", "x"}, "unknown argument 'x'", "try: ddlrun topo --help"},
   };
   for (const Row& row : rows) {
