@@ -204,7 +204,13 @@ int become_rank(System& system, const ExecOptions& options) {
   return status;
 }
 
-int run_exec(System& system, const ExecOptions& options) {
+int run_exec(System& outer, const ExecOptions& options) {
+  Environment environment = outer.environment;
+  // With a rank map another launcher than ours started this rank. Inherited numbers are those of an outer
+  // rank.
+  if (options.rank_map || !options.rank_map_file.empty()) forget_rank_numbers(environment.variables);
+  System system{outer.processes, outer.files, outer.clock,       environment,
+                outer.out,       outer.err,   outer.program_err, outer.kernel};
   try {
     return become_rank(system, options);
   } catch (const Error& error) {

@@ -80,6 +80,8 @@ void CommandBuilder::take_rank_map() {
     names_.emplace_back(rank_map_variable);
     line_.environment[rank_map_variable] = text;
     line_.rank_map_path = path;
+  } else if (!program_.needs_rank_map) {
+    return;  // numbers alone are not worth a file that all hosts must see
   } else {
     program_.rank_map = {"--rank-map-file", path};  // a directory that all hosts see, as homes mostly are
   }

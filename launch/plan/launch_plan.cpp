@@ -222,8 +222,9 @@ LaunchCommand make_launch_command(const System& system, const LaunchSpec& spec, 
                            !names_workdir(request.words);
   if (request.enters_workdir && plan.placed.kind() != LauncherKind::open_mpi && rank_map.workdir.empty())
     rank_map.workdir = request.workdir;
-  if (plan.placed.kind() != LauncherKind::open_mpi || rank_map.has_content())
-    request.rank_map = std::move(rank_map);
+  const bool needs_rank_map = plan.placed.kind() != LauncherKind::open_mpi || rank_map.has_content();
+  // Without either, Open MPI starts the program itself, on hosts without ddlrun too.
+  if (needs_rank_map || spec.monitor.supervise || plan.program.verify) request.rank_map = std::move(rank_map);
   request.keepalives = others;
   request.shares_cores = spec.placement.plan.oversubscribe;
   if (others) request.ranks_of_hosts = count_ranks_of_hosts(plan.placed.job.ranks);
@@ -237,6 +238,7 @@ LaunchCommand make_launch_command(const System& system, const LaunchSpec& spec, 
                      spec.output.is_framed() && !for_script ? token : "",
                      others,
                      others && system.environment.executable_is_shared};
+  request.program.needs_rank_map = needs_rank_map;
   LaunchCommand command = plan_launch_command(request, system.environment.variables);
   add_rank_reasons(plan.environment.framework, command);
   return command;

@@ -51,8 +51,8 @@ std::string wrapper_reason(const RankProgram& program) {
 
 Command plan_rank_command(const RankProgram& program) {
   const bool colons = has_colon(program.program);
-  const bool needed = !program.placement_token.empty() || colons || !program.rank_map.empty() ||
-                      !program.output_token.empty();
+  const bool needed = !program.placement_token.empty() || colons ||
+                      (!program.rank_map.empty() && program.needs_rank_map) || !program.output_token.empty();
   if (!needed && !program.keep) return program.program;
   Command command;
   if (program.may_lack_ddlrun && !needed)

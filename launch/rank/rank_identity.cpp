@@ -49,4 +49,9 @@ std::optional<RankIdentity> find_rank_identity(const EnvVars& environment) {
   return std::nullopt;
 }
 
+void forget_rank_numbers(EnvVars& environment) {
+  for (const char* name : {launchers[0].rank, launchers[0].local_rank, launchers[0].size})
+    environment.erase(name);
+}
+
 }  // namespace ddlrun::launch

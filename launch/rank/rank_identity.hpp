@@ -24,4 +24,7 @@ struct RankIdentity {
 // started us.
 std::optional<RankIdentity> find_rank_identity(const EnvVars& environment);
 
+// Removes ddlrun's own rank and size, so that find_rank_identity() reads those of the MPI launcher or srun.
+void forget_rank_numbers(EnvVars& environment);
+
 }  // namespace ddlrun::launch

@@ -81,6 +81,16 @@ GpuFacts parse_gpu_information(std::string_view text) {
   return facts;
 }
 
+EnvVars rank_identity_variables(const RankView& rank) {
+  const auto number = [](std::uint32_t value) { return fmt::format("{}", value); };
+  return {{"DDLRUN_RANK", number(rank.rank)},
+          {"DDLRUN_SIZE", number(rank.size)},
+          {"DDLRUN_LOCAL_RANK", number(rank.local_rank)},
+          {"DDLRUN_LOCAL_SIZE", number(rank.local_size)},
+          {"DDLRUN_NODE_RANK", number(rank.node)},
+          {"DDLRUN_NODE_COUNT", number(rank.nodes)}};
+}
+
 RankSetup plan_rank_setup(const RankMap& rank_map, const RankView& rank, const RankIdentity& identity,
                           const Command& program, const GpuReader& read_gpu) {
   RankSetup setup;
@@ -100,6 +110,7 @@ RankSetup plan_rank_setup(const RankMap& rank_map, const RankView& rank, const R
   setup.program = rank.group->program.empty() ? program : rank.group->program;
   for (const std::string& word : rank.group->arguments)
     setup.program.push_back(expand_placeholders(word, rank));
+  for (const auto& [name, value] : rank_identity_variables(rank)) setup.variables[name] = value;
   return setup;
 }
 

@@ -39,6 +39,10 @@ struct RankSetup {
 constexpr const char* rank_map_variable = "DDLRUN_RANKS";
 constexpr const char* result_variable = "DDLRUN_RESULT";  // rank 0's: the path of a file that it may write
 
+// What numbers a rank under every launcher: DDLRUN_RANK, DDLRUN_SIZE, DDLRUN_LOCAL_RANK, DDLRUN_LOCAL_SIZE,
+// DDLRUN_NODE_RANK, DDLRUN_NODE_COUNT.
+EnvVars rank_identity_variables(const RankView& rank);
+
 // `program`: of groups that name none. MPICH's hydra counts local ranks within a line of its host file: what
 // it reported is corrected.
 RankSetup plan_rank_setup(const RankMap& rank_map, const RankView& rank, const RankIdentity& identity,

@@ -4,8 +4,6 @@
 #include "base/os/self_executable.hpp"
 #include "base/text/text.hpp"
 
-#include <fmt/format.h>
-
 namespace ddlrun::launch {
 
 namespace {
@@ -32,16 +30,6 @@ Command plan_host_command(const SshLaunchSpec& document, const RankMapHost& host
   command.insert(command.end(), {"--", address == document.addresses.end() ? host.name : address->second,
                                  hand_command(ddlrun)});
   return command;
-}
-
-EnvVars rank_identity_variables(const RankView& rank) {
-  const auto number = [](std::uint32_t value) { return fmt::format("{}", value); };
-  return {{"DDLRUN_RANK", number(rank.rank)},
-          {"DDLRUN_SIZE", number(rank.size)},
-          {"DDLRUN_LOCAL_RANK", number(rank.local_rank)},
-          {"DDLRUN_LOCAL_SIZE", number(rank.local_size)},
-          {"DDLRUN_NODE_RANK", number(rank.node)},
-          {"DDLRUN_NODE_COUNT", number(rank.nodes)}};
 }
 
 }  // namespace ddlrun::launch

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "launch/ssh/rank_spawn.hpp"
 
-#include "launch/ssh/host_command.hpp"
-
 #include <fmt/format.h>
 
 namespace ddlrun::launch {
@@ -18,7 +16,6 @@ RankStart plan_rank_start(const SshHostSpec& host, const RankView& rank, const s
   start.command = plan_rank_command(program);
   start.variables = host.values;
   for (const auto& [name, value] : start.setup.variables) start.variables[name] = value;
-  for (const auto& [name, value] : rank_identity_variables(rank)) start.variables[name] = value;
   start.place = fmt::format("rank {} on {}", rank.rank, rank.host);
   return start;
 }

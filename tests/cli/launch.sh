@@ -35,6 +35,15 @@ check "dry run: its script leaves no run" test "$(find "$XDG_STATE_HOME/ddlrun/r
 same "launch: the line of argv does the same" "$(sort real.out)" \
   "$(bash -c "$(sed -n '1s/^# //p' "$(directory_of real)/argv")" 2> /dev/null | sort)"
 
+# --- ddlrun's own numbers, those of this rank in a launch inside a rank too
+# shellcheck disable=SC2016
+numbered='echo $DDLRUN_RANK $DDLRUN_SIZE $DDLRUN_LOCAL_RANK $DDLRUN_LOCAL_SIZE $DDLRUN_NODE_RANK $DDLRUN_NODE_COUNT'
+launch numbers $ranks -- sh -c "$numbered"
+same "the numbers of the ranks" "$(for n in $numbers; do echo "$n $ranks $n $ranks 0 1"; done)" "$(sort numbers.out)"
+DDLRUN_RANK=9 DDLRUN_SIZE=10 DDLRUN_LOCAL_RANK=9 launch inner $ranks --verify -- sh -c "$numbered"
+same "the numbers in a launch inside a rank" "$(sort numbers.out)" "$(sort inner.out)"
+same "the numbers in a launch inside a rank: status" 0 "$status"
+
 has_not "launch: the command is in argv" real.err "$rankfile_option"
 [ "$(grep -c '^ddlrun: ' real.err)" -le 5 ] || fail "launch: more than five lines: $(cat real.err)"
 launch verbose 1 -v -- true

@@ -27,6 +27,12 @@ rank 3=n4           slot=0:0-67
 
 END_OF_RANKFILE
 
+mkdir -p -- /runs/one
+cat > /runs/one/ranks.json <<'END_OF_FILE'
+{"schema":"ddlrun.ranks/1","hosts":"n[1-4]","kind_of_host":[0,0,0,0],"ranks":["0","1","2","3"],"kinds":[[{"pus":"0-67","numa":0}]],"groups":[{"first":0,"ranks":4,"set":{}}]}
+END_OF_FILE
+
+export DDLRUN_RANKS="$(cat /runs/one/ranks.json)"
 export CUDA_DEVICE_ORDER=PCI_BUS_ID
 export GLOG_minloglevel=0
 export HFI_NO_CPUAFFINITY=1
@@ -69,10 +75,11 @@ export PSM2_MQ_RNDV_HFI_WINDOW=2097152
 # -x KMP_AFFINITY                   proclist=[0-5,14-67],granularity=thread,explicit: a thread on each core that no server has
 # -x INTERNAL_THREADS_PIN           66,67: where the threads that read data run
 # -x GLOG_minloglevel               0: Caffe prints losses at this level
+# -x DDLRUN_RANKS                   what each rank is to get; ddlrun exec reads it
 # --wdir /job        without it, ranks of a host that lacks it start in $HOME
 # --mca oob_tcp_keepalive_time 10   a host that goes away is noticed within 30 s, not 8 min
 # --mca oob_tcp_keepalive_intvl 5   after 10 s of silence it is asked every 5 s
 # --mca oob_tcp_keepalive_probes 3  three times
 # --mca plm_rsh_args -o ServerAliveInterval=5 -o ServerAliveCountMax=6  the same for ssh: it would wait for a quarter of an hour
-# /opt/ddlrun/bin/ddlrun exec  supervises each rank: reports its state, and ends all its processes when the job ends
-mpirun -n 4 --rankfile /runs/one/rankfile -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x MLSL_NUM_SERVERS -x MLSL_SERVER_AFFINITY -x MLSL_LOG_LEVEL -x I_MPI_FABRICS -x I_MPI_TMI_PROVIDER -x HFI_NO_CPUAFFINITY -x I_MPI_DYNAMIC_CONNECTION -x I_MPI_SCALABLE_OPTIMIZATION -x I_MPI_PIN_MODE -x PSM2_MQ_RNDV_HFI_WINDOW -x I_MPI_PIN_DOMAIN -x I_MPI_FALLBACK -x I_MPI_DEBUG -x KMP_HW_SUBSET -x KMP_AFFINITY -x INTERNAL_THREADS_PIN -x GLOG_minloglevel --wdir /job --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --supervise -- caffe train --solver solver.prototxt
+# /opt/ddlrun/bin/ddlrun exec  applies the rank map to each rank, then supervises each rank: reports its state, and ends all its processes when the job ends
+mpirun -n 4 --rankfile /runs/one/rankfile -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x MLSL_NUM_SERVERS -x MLSL_SERVER_AFFINITY -x MLSL_LOG_LEVEL -x I_MPI_FABRICS -x I_MPI_TMI_PROVIDER -x HFI_NO_CPUAFFINITY -x I_MPI_DYNAMIC_CONNECTION -x I_MPI_SCALABLE_OPTIMIZATION -x I_MPI_PIN_MODE -x PSM2_MQ_RNDV_HFI_WINDOW -x I_MPI_PIN_DOMAIN -x I_MPI_FALLBACK -x I_MPI_DEBUG -x KMP_HW_SUBSET -x KMP_AFFINITY -x INTERNAL_THREADS_PIN -x GLOG_minloglevel -x DDLRUN_RANKS --wdir /job --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --rank-map --supervise -- caffe train --solver solver.prototxt

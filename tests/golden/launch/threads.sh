@@ -19,6 +19,12 @@ rank 1=h1           slot=0:34-67
 
 END_OF_RANKFILE
 
+mkdir -p -- /runs/one
+cat > /runs/one/ranks.json <<'END_OF_FILE'
+{"schema":"ddlrun.ranks/1","hosts":"h1","kind_of_host":[0],"ranks":["0,1"],"kinds":[[{"pus":"0-135","numa":0},{"pus":"136-271","numa":0}]],"groups":[{"first":0,"ranks":2,"set":{}}]}
+END_OF_FILE
+
+export DDLRUN_RANKS="$(cat /runs/one/ranks.json)"
 export CUDA_DEVICE_ORDER=PCI_BUS_ID
 export KMP_AFFINITY=granularity=fine,compact,1,0
 export KMP_BLOCKTIME=1
@@ -33,10 +39,11 @@ export OMP_NUM_THREADS=30
 # -x KMP_AFFINITY                   granularity=fine,compact,1,0: for LLVM's and Intel's OpenMP: a thread on each core in turn; siblings only when all cores have one
 # -x KMP_BLOCKTIME                  1: ms that a thread spins after a loop; the default of 200 keeps cores from the other libraries
 # -x MKL_NUM_THREADS                30: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
+# -x DDLRUN_RANKS                   what each rank is to get; ddlrun exec reads it
 # --wdir /job  without it, ranks of a host that lacks it start in $HOME
 # --mca oob_tcp_keepalive_time 10   a host that goes away is noticed within 30 s, not 8 min
 # --mca oob_tcp_keepalive_intvl 5   after 10 s of silence it is asked every 5 s
 # --mca oob_tcp_keepalive_probes 3  three times
 # --mca plm_rsh_args -o ServerAliveInterval=5 -o ServerAliveCountMax=6  the same for ssh: it would wait for a quarter of an hour
-# /opt/ddlrun/bin/ddlrun exec  supervises each rank: reports its state, and ends all its processes when the job ends
-mpirun -n 2 --rankfile /runs/one/rankfile -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x KMP_AFFINITY -x KMP_BLOCKTIME -x MKL_NUM_THREADS --wdir /job --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --supervise -- ./p
+# /opt/ddlrun/bin/ddlrun exec  applies the rank map to each rank, then supervises each rank: reports its state, and ends all its processes when the job ends
+mpirun -n 2 --rankfile /runs/one/rankfile -x PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x KMP_AFFINITY -x KMP_BLOCKTIME -x MKL_NUM_THREADS -x DDLRUN_RANKS --wdir /job --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --rank-map --supervise -- ./p

@@ -23,6 +23,12 @@ rank 3=minksy           slot=1:4-7
 
 END_OF_RANKFILE
 
+mkdir -p -- /runs/one
+cat > /runs/one/ranks.json <<'END_OF_FILE'
+{"schema":"ddlrun.ranks/1","hosts":"minksy","kind_of_host":[0],"ranks":["0-3/1"],"kinds":[[{"pus":"0-3","numa":0},{"pus":"4-7","numa":0},{"pus":"8-11","numa":1},{"pus":"12-15","numa":1}]],"groups":[{"first":0,"ranks":4,"set":{}}]}
+END_OF_FILE
+
+export DDLRUN_RANKS="$(cat /runs/one/ranks.json)"
 export CUDA_DEVICE_ORDER=PCI_BUS_ID
 export MKL_NUM_THREADS=4
 export OMP_NUM_THREADS=4
@@ -38,10 +44,11 @@ export OMP_PROC_BIND=close
 # -x OMP_PLACES                     cores: a place is a whole core; understood by every OpenMP runtime, and it is not known which one the program brings
 # -x OMP_PROC_BIND                  close: thread after thread on core after core of the rank, and it stays there
 # -x MKL_NUM_THREADS                4: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
+# -x DDLRUN_RANKS                   what each rank is to get; ddlrun exec reads it
 # --wdir /home/user        without it, ranks of a host that lacks it start in $HOME
 # --mca oob_tcp_keepalive_time 10   a host that goes away is noticed within 30 s, not 8 min
 # --mca oob_tcp_keepalive_intvl 5   after 10 s of silence it is asked every 5 s
 # --mca oob_tcp_keepalive_probes 3  three times
 # --mca plm_rsh_args -o ServerAliveInterval=5 -o ServerAliveCountMax=6  the same for ssh: it would wait for a quarter of an hour
-# /opt/ddlrun/bin/ddlrun exec  supervises each rank: reports its state, and ends all its processes when the job ends
-mpirun -n 4 --rankfile /runs/one/rankfile -x PATH -x LD_LIBRARY_PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS --wdir /home/user --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --supervise -- caffe train --solver=models/bvlc_alexnet/solver.prototxt -gpu 0 -ddl '-mode n:4x1x1 -dev_sync 1'
+# /opt/ddlrun/bin/ddlrun exec  applies the rank map to each rank, then supervises each rank: reports its state, and ends all its processes when the job ends
+mpirun -n 4 --rankfile /runs/one/rankfile -x PATH -x LD_LIBRARY_PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS -x DDLRUN_RANKS --wdir /home/user --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --rank-map --supervise -- caffe train --solver=models/bvlc_alexnet/solver.prototxt -gpu 0 -ddl '-mode n:4x1x1 -dev_sync 1'

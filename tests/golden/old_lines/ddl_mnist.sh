@@ -28,6 +28,12 @@ rank 7=sys-89075           slot=1:5-9
 
 END_OF_RANKFILE
 
+mkdir -p -- /runs/one
+cat > /runs/one/ranks.json <<'END_OF_FILE'
+{"schema":"ddlrun.ranks/1","hosts":"sys-[89074-89075]","kind_of_host":[0,0],"ranks":["0-6/2","1-7/2"],"kinds":[[{"pus":"0-39","numa":0},{"pus":"40-79","numa":0},{"pus":"80-119","numa":1},{"pus":"120-159","numa":1}]],"groups":[{"first":0,"ranks":8,"set":{}}]}
+END_OF_FILE
+
+export DDLRUN_RANKS="$(cat /runs/one/ranks.json)"
 export CUDA_DEVICE_ORDER=PCI_BUS_ID
 export DDL_OPTIONS='-mode b:4x2x1'
 export MKL_NUM_THREADS=5
@@ -46,10 +52,11 @@ export OMP_PROC_BIND=close
 # -x MKL_NUM_THREADS                5: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
 # -x PYTHONPATH                     you requested it
 # -x DDL_OPTIONS                    -mode b:4x2x1: what the plan is, for DDL; b: NCCL where it can
+# -x DDLRUN_RANKS                   what each rank is to get; ddlrun exec reads it
 # --wdir /home/user        without it, ranks of a host that lacks it start in $HOME
 # --mca oob_tcp_keepalive_time 10   a host that goes away is noticed within 30 s, not 8 min
 # --mca oob_tcp_keepalive_intvl 5   after 10 s of silence it is asked every 5 s
 # --mca oob_tcp_keepalive_probes 3  three times
 # --mca plm_rsh_args -o ServerAliveInterval=5 -o ServerAliveCountMax=6  the same for ssh: it would wait for a quarter of an hour
-# /opt/ddlrun/bin/ddlrun exec  supervises each rank: reports its state, and ends all its processes when the job ends
-mpirun -n 8 --rankfile /runs/one/rankfile -x PATH -x LD_LIBRARY_PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS -x PYTHONPATH -x DDL_OPTIONS --wdir /home/user --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --supervise -- python ddl_mnist.py
+# /opt/ddlrun/bin/ddlrun exec  applies the rank map to each rank, then supervises each rank: reports its state, and ends all its processes when the job ends
+mpirun -n 8 --rankfile /runs/one/rankfile -x PATH -x LD_LIBRARY_PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS -x PYTHONPATH -x DDL_OPTIONS -x DDLRUN_RANKS --wdir /home/user --mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 5 --mca oob_tcp_keepalive_probes 3 --mca plm_rsh_args '-o ServerAliveInterval=5 -o ServerAliveCountMax=6' /bin/sh -c '[ -x "$0" ] && exec "$0" "$@"; while [ "$1" != -- ]; do shift; done; shift; exec "$@"' /opt/ddlrun/bin/ddlrun exec --rank-map --supervise -- python ddl_mnist.py

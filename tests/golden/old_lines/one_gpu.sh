@@ -20,6 +20,12 @@ rank 0=localhost           slot=0:0-9;1:0-9
 
 END_OF_RANKFILE
 
+mkdir -p -- /runs/one
+cat > /runs/one/ranks.json <<'END_OF_FILE'
+{"schema":"ddlrun.ranks/1","hosts":"localhost","kind_of_host":[0],"ranks":["0"],"kinds":[[{"pus":"0-159"}]],"groups":[{"first":0,"ranks":1,"set":{}}]}
+END_OF_FILE
+
+export DDLRUN_RANKS="$(cat /runs/one/ranks.json)"
 export CUDA_DEVICE_ORDER=PCI_BUS_ID
 export MKL_NUM_THREADS=20
 export OMP_NUM_THREADS=20
@@ -36,5 +42,6 @@ export OMP_PROC_BIND=close
 # -x OMP_PROC_BIND                  close: thread after thread on core after core of the rank, and it stays there
 # -x MKL_NUM_THREADS                20: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
 # -x CUDA_VISIBLE_DEVICES           you requested it
-# /opt/ddlrun/bin/ddlrun exec  supervises each rank: reports its state, and ends all its processes when the job ends
-mpirun -n 1 --rankfile /runs/one/rankfile -x PATH -x LD_LIBRARY_PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS -x CUDA_VISIBLE_DEVICES /opt/ddlrun/bin/ddlrun exec --supervise -- python source.py
+# -x DDLRUN_RANKS                   what each rank is to get; ddlrun exec reads it
+# /opt/ddlrun/bin/ddlrun exec  applies the rank map to each rank, then supervises each rank: reports its state, and ends all its processes when the job ends
+mpirun -n 1 --rankfile /runs/one/rankfile -x PATH -x LD_LIBRARY_PATH -x CUDA_DEVICE_ORDER -x OMP_NUM_THREADS -x OMP_PLACES -x OMP_PROC_BIND -x MKL_NUM_THREADS -x CUDA_VISIBLE_DEVICES -x DDLRUN_RANKS /opt/ddlrun/bin/ddlrun exec --rank-map --supervise -- python source.py

@@ -182,6 +182,11 @@ TEST_CASE("Open MPI gets a rank map only where there is one to be had") {
   const LaunchCommand line = launch::plan_launch_command(request);
   CHECK(has_word(line, "DDLRUN_RANKS"));
   CHECK_FALSE(has_word(line, "/bin/sh"));  // without ddlrun the program would miss what it is to get
+  request.program.needs_rank_map = false;
+  CHECK(has_word(launch::plan_launch_command(request), "DDLRUN_RANKS"));
+  CHECK(has_word(launch::plan_launch_command(request), "/bin/sh"));  // it would miss its numbers alone
+  request.rank_map->workdir = std::string(200'000, 'x');
+  CHECK_FALSE(has_word(launch::plan_launch_command(request), "--rank-map-file"));
   request.rank_map.reset();
   CHECK_FALSE(has_word(launch::plan_launch_command(request), "DDLRUN_RANKS"));
 }

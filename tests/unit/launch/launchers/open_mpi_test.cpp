@@ -243,6 +243,12 @@ TEST_CASE("what a rank executes with a keeper") {
   CHECK(Command(shell.begin() + 3, shell.end()) == Command{"/opt/ddlrun", "exec", "--supervise", "--monitor",
                                                            "T", "--stall-timeout", "60", "--", "./prog",
                                                            "a b"});
+  program.rank_map = {"--rank-map"};
+  program.needs_rank_map = false;  // the numbers of the ranks alone do not need it
+  CHECK(plan_rank_command(program)[0] == "/bin/sh");
+  program.needs_rank_map = true;
+  CHECK(plan_rank_command(program)[0] == "/opt/ddlrun");
+  program.needs_rank_map = false;
   program.placement_token = "R";  // who requests places needs ddlrun
   CHECK(plan_rank_command(program)[0] == "/opt/ddlrun");
 }

@@ -74,16 +74,4 @@ TEST_CASE("nothing of the user's stands on what a host is reached by") {
   }
 }
 
-TEST_CASE("a rank knows itself") {
-  const SshRequest request = two_hosts();
-  const auto rank = launch::find_rank(request.rank_map, 3);
-  REQUIRE(rank);
-  CHECK(launch::rank_identity_variables(*rank) == EnvVars{{"DDLRUN_RANK", "3"},
-                                                          {"DDLRUN_SIZE", "4"},
-                                                          {"DDLRUN_LOCAL_RANK", "1"},
-                                                          {"DDLRUN_LOCAL_SIZE", "2"},
-                                                          {"DDLRUN_NODE_RANK", "1"},
-                                                          {"DDLRUN_NODE_COUNT", "2"}});
-}
-
 TEST_SUITE_END();

@@ -10,6 +10,12 @@ using launch::RankLauncher;
 
 TEST_SUITE_BEGIN("launch/rank/rank_identity");
 
+TEST_CASE("inherited numbers of an outer rank do not hide those of the launcher") {
+  EnvVars inner{{"DDLRUN_RANK", "4"}, {"DDLRUN_SIZE", "8"}, {"OMPI_COMM_WORLD_RANK", "1"}};
+  launch::forget_rank_numbers(inner);
+  CHECK(find_rank_identity(inner) == RankIdentity{1, std::nullopt});
+}
+
 TEST_CASE("the variables of each launcher") {
   struct Row {
     EnvVars environment;

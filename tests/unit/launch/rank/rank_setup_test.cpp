@@ -41,6 +41,16 @@ RankSetup setup(const RankMap& rank_map, std::uint32_t rank, Driver driver = {},
                                  [&](const std::string& pci) { return driver.gpus[pci]; });
 }
 
+// Without those that number the rank, which each rank gets.
+EnvVars more_variables(const RankSetup& found) {
+  EnvVars more = found.variables;
+  std::erase_if(more, [](const auto& entry) {
+    return entry.first.starts_with("DDLRUN_") && entry.first != "DDLRUN_NIC" &&
+           entry.first != "DDLRUN_RESULT";
+  });
+  return more;
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("launch/rank/rank_setup");
@@ -57,6 +67,21 @@ TEST_CASE("the driver's file of a GPU") {
                                       "\n")
             .uuid.empty());
   CHECK(launch::parse_gpu_information("").uuid.empty());
+}
+
+TEST_CASE("every launcher's ranks get the same numbers") {
+  const std::map<std::string, std::string> numbers{{"DDLRUN_RANK", "2"},       {"DDLRUN_SIZE", "4"},
+                                                   {"DDLRUN_LOCAL_RANK", "1"}, {"DDLRUN_LOCAL_SIZE", "2"},
+                                                   {"DDLRUN_NODE_RANK", "0"},  {"DDLRUN_NODE_COUNT", "2"}};
+  for (const RankLauncher launcher : {RankLauncher::ddlrun, RankLauncher::open_mpi, RankLauncher::hydra,
+                                      RankLauncher::pmix, RankLauncher::slurm}) {
+    const RankSetup found = setup(gpu_sheet(), 2, {}, launcher);
+    for (const auto& [name, value] : numbers) {
+      CAPTURE(name);
+      REQUIRE(found.variables.count(name) == 1);
+      CHECK(found.variables.at(name) == value);
+    }
+  }
 }
 
 TEST_CASE("which GPUs a rank sees") {
@@ -105,8 +130,8 @@ TEST_CASE("processors, memory, directory, words, and what hydra miscounts") {
   CHECK(plain.memory == MemoryPolicy::leave);
   CHECK(plain.removed == std::vector<std::string>{"DDLRUN_RANKS"});
   CHECK(plain.program == Command{"prog", "{rank}"});  // the user's words are never replaced
-  CHECK(plain.variables.empty());
-  CHECK(setup(rank_map, 0).variables == EnvVars{{"DDLRUN_NIC", "mlx5_0"}});
+  CHECK(more_variables(plain).empty());
+  CHECK(more_variables(setup(rank_map, 0)) == EnvVars{{"DDLRUN_NIC", "mlx5_0"}});
   rank_map.bind = true;
   rank_map.memory = MemoryPolicy::bind;
   rank_map.workdir = "/data";
@@ -118,7 +143,7 @@ TEST_CASE("processors, memory, directory, words, and what hydra miscounts") {
   CHECK(full.numa_node == 8);
   CHECK(full.workdir == "/data");
   CHECK(full.program == Command{"prog", "{rank}", "--task_index=2"});
-  CHECK(full.variables ==
+  CHECK(more_variables(full) ==
         EnvVars{{"LOCAL_RANK", "1"}, {"MPI_LOCALNRANKS", "2"}, {"MPI_LOCALRANKID", "1"}, {"RANK", "2"}});
   rank_map.kinds[0][1].numa_node = -1;
   CHECK(setup(rank_map, 2).memory == MemoryPolicy::leave);
