@@ -3,6 +3,7 @@
 
 #include "base/text/host_list.hpp"
 #include "base/text/interpreter.hpp"
+#include "base/text/signal_name.hpp"
 #include "base/text/text.hpp"
 #include "launch/rank/status_line.hpp"
 
@@ -28,10 +29,11 @@ std::string failure_text(const RunFailure& failure) {
 
 // What is known of the first failure; "" for a run that went well or still runs.
 std::string first_failure_of(const RunRecord& run, RunState state) {
-  if (run.watched && run.watched->first_failure) return failure_text(*run.watched->first_failure);
+  if (const RunFailure* failure = run.first_failure()) return failure_text(*failure);
   if (!run.end)
     return state == RunState::unseen ? "ddlrun was killed, the host went down, or the disk was full" : "";
   if (run.end->exit_status == 0) return {};
+  if (run.end->is_cancelled()) return "stopped by " + describe_signal(run.end->stopped_by);
   if (run.watched && !run.watched->lost_hosts.empty())
     return fmt::format("host {} was lost", printable(run.watched->lost_hosts.front(), 60));
   const std::string_view cause = trim(std::string_view(run.diagnosis).substr(0, run.diagnosis.find('\n')));
@@ -95,6 +97,7 @@ HistoryRow history_row(const RunRecord& run, const std::string& directory, RunSt
   row.title = program_title(run.program);
   row.job = run.job;
   if (run.end) row.exit_status = run.end->exit_status;
+  row.cancelled = run.end && run.end->is_cancelled();
   row.first_failure = first_failure_of(run, state);
   row.replay_of = run.replay_of;
   row.result = run.result;
@@ -115,6 +118,7 @@ std::string status_words(const HistoryRow& row) {
       break;
   }
   if (row.exit_status == 0) return "ok";
+  if (row.cancelled) return "cancelled";
   if (row.exit_status > 128 && row.exit_status <= 128 + 64)
     return fmt::format("signal {}", row.exit_status - 128);
   return fmt::format("status {}", row.exit_status);

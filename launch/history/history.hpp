@@ -25,13 +25,16 @@ struct HistoryRow {
   std::string program;
   std::string title;          // the program with base names: "python3 train.py --epochs 3"
   int exit_status = 0;        // ended
+  bool cancelled = false;     // ended by Ctrl-C, cancel or the end of its job
   std::string first_failure;  // "rank 3 on h2: signal 9"
   std::string problem;        // damaged: why
   std::string replay_of;
   std::string job;     // the scheduler's, or ""
   std::string result;  // the file that rank 0 wrote as its result, or ""
 
-  bool failed() const { return state == RunState::unseen || (state == RunState::ended && exit_status != 0); }
+  bool failed() const {
+    return state == RunState::unseen || (state == RunState::ended && exit_status != 0 && !cancelled);
+  }
 };
 
 // The command with the base names of the program and its script.
@@ -40,7 +43,7 @@ std::string program_title(std::vector<std::string> program);
 // `now` in seconds since 1970: how long a running one has run.
 HistoryRow history_row(const RunRecord& run, const std::string& directory, RunState state, std::int64_t now);
 
-// "ok", "status 7", "signal 9 (KILL)", "running", "ended unseen", "unknown (on h9)", "damaged".
+// "ok", "status 7", "signal 9", "cancelled", "running", "ended unseen", "unknown (on h9)", "damaged".
 std::string status_words(const HistoryRow& row);
 
 std::string render_history_table(const std::vector<HistoryRow>& rows);

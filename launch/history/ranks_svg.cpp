@@ -99,7 +99,7 @@ std::string draw_meanings(const RunRecord& run, double y) {
 
 bool ended_with_job(const RunRecord& run, const RunRank& rank) {
   const int status = rank.exit_status.value_or(0);
-  return run.watched && run.watched->first_failure && run.watched->first_failure->rank != rank.rank &&
+  return run.first_failure() != nullptr && run.first_failure()->rank != rank.rank &&
          (status == 143 || status == 137);
 }
 

@@ -150,7 +150,7 @@ void read_timeline(System& system, ReportInput& input) {
 }
 
 void read_first_log(System& system, ReportInput& input) {
-  if (!input.run.watched || !input.run.watched->first_failure) return;
+  if (input.run.first_failure() == nullptr) return;
   const std::string path =
       rank_file(input.directory, input.run.watched->first_failure->rank, RankStream::err);
   for (std::string& line : read_last_lines(system, path)) input.first_lines.push_back(std::move(line));

@@ -141,7 +141,7 @@ ChartLine epoch_line(std::string name, std::string colour, const std::vector<Tra
 std::string render_result_section(const ReportInput& input) {
   const RunRecord& run = input.run;
   std::string text = render_state(input.state);
-  if (run.watched && run.watched->first_failure) text += render_failure(*run.watched->first_failure);
+  if (const RunFailure* failure = run.first_failure()) text += render_failure(*failure);
   if (run.watched) text += render_list(stall_lines(*run.watched));
   if (!input.first_lines.empty())
     text += fmt::format("<h3>The last lines of {}</h3>\n", escape_html(input.first_log, 400)) +

@@ -2,9 +2,12 @@
 #include "launch/history/run_record.hpp"
 
 #include "base/text/text.hpp"
+#include "launch/monitor/restart.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+
+#include <csignal>
 
 namespace ddlrun::launch {
 
@@ -14,7 +17,23 @@ std::tm utc(std::chrono::system_clock::time_point time) {
   return fmt::gmtime(std::chrono::system_clock::to_time_t(time));
 }
 
+// The end of a rank that Ctrl-C, cancel or the launcher ended with the job.
+bool ends_with_job(const RunFailure& failure, const RunEnd& end) {
+  const int signal = failure.signal != 0 ? failure.signal : failure.exit_status - 128;
+  return signal == SIGINT || signal == SIGTERM || signal == SIGKILL || signal == end.stopped_by;
+}
+
 }  // namespace
+
+bool RunEnd::is_cancelled() const {
+  return stopped_by != 0 && exit_status != 0 && exit_status != saved_status;
+}
+
+const RunFailure* RunRecord::first_failure() const {
+  if (!watched || !watched->first_failure) return nullptr;
+  const bool is_of_the_end = end && end->is_cancelled() && ends_with_job(*watched->first_failure, *end);
+  return is_of_the_end ? nullptr : &*watched->first_failure;
+}
 
 std::string render_time(std::chrono::system_clock::time_point time) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", utc(time));

@@ -21,6 +21,10 @@ struct RunEnd {
   std::string time;     // "2026-11-21T04:20:15Z"
   int exit_status = 0;  // as a shell would report it
   int signal = 0;       // that ended mpirun, or 0
+  int stopped_by = 0;   // the signal by which a user or a scheduler stopped ddlrun, or 0
+
+  // Ended on request, by Ctrl-C, cancel or the end of its job. A run that ended well or saved is none.
+  bool is_cancelled() const;
 };
 
 struct RunFailure {
@@ -105,6 +109,9 @@ struct RunRecord {
   std::vector<std::string> hosts;
   std::vector<std::uint32_t> machine_of_host;  // the number in topology-N.json, one a host
   std::vector<RunRank> ranks;                  // ascending
+
+  // The rank that failed first, by itself: null where the end of a cancelled job ended it.
+  const RunFailure* first_failure() const;
 };
 
 std::string render_run_json(const RunRecord& record);

@@ -17,7 +17,10 @@ using Json = nlohmann::ordered_json;
 
 Json end_json(const std::optional<RunEnd>& end) {
   if (!end) return {};
-  return {{"time", end->time}, {"exit_status", end->exit_status}, {"signal", end->signal}};
+  return {{"time", end->time},
+          {"exit_status", end->exit_status},
+          {"signal", end->signal},
+          {"stopped_by", end->stopped_by}};
 }
 
 Json failure_json(const std::optional<RunFailure>& failure) {
@@ -162,6 +165,7 @@ RunRecord record_of(const Json& json) {
     take(end, "time", record.end->time);
     take(end, "exit_status", record.end->exit_status);
     take(end, "signal", record.end->signal);
+    take(end, "stopped_by", record.end->stopped_by);
   }
   take(json, "host", record.host);
   take(json, "workdir", record.workdir);

@@ -198,7 +198,8 @@ void record_end(System& system, const ObservedRun& observed, LaunchMonitor& moni
   }
   if (status != 0) record.last_lines = monitor.last_lines();
   record.end = RunEnd{render_time(system.clock.now()), status,
-                      status == observed.result.exit_status ? observed.result.signal : 0};
+                      status == observed.result.exit_status ? observed.result.signal : 0,
+                      observed.result.forwarded_signal};
   try {
     system.files.write(run.run_dir + "/run.json", render_run_json(record));
   } catch (const Error& error) {

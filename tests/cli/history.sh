@@ -53,11 +53,24 @@ has "history: killed" "$work/out" "$(basename "$running")"
 
 # --- cancel: TERM to the ddlrun that started the run, on this host, and to no other process
 expect 0 'is over already: its ddlrun no longer runs' "$DDLRUN" cancel 20200101-000000-forged
-"$DDLRUN" launch 1 -- sh -c "trap 'echo saved > $work/saved; exit 75' TERM; sleep 60 & wait" > /dev/null 2> cancelled.err &
+"$DDLRUN" launch 1 -- sh -c "trap 'echo saved > $work/saved; exit 75' TERM; : > $work/ready; sleep 60 & wait" > /dev/null 2> cancelled.err &
 head=$!
-for _ in $(seq 100); do [[ -s $(directory_of cancelled 2> /dev/null)/run.json ]] && break; sleep 0.1; done
+for _ in $(seq 100); do [[ -e $work/ready ]] && break; sleep 0.1; done
 expect 0 'is ended' "$DDLRUN" cancel "$(basename "$(directory_of cancelled)")"
 same "cancel: the program saved" saved "$(cat "$work/saved")"
+for signal in INT TERM; do
+  env --default-signal=INT "$DDLRUN" launch 1 -- sleep 60 > /dev/null 2> stopped.err &
+  head=$!
+  for _ in $(seq 100); do [[ -s $(directory_of stopped 2> /dev/null)/run.json ]] && break; sleep 0.1; done
+  sleep 1
+  kill -$signal $head
+  wait $head 2> /dev/null
+  expect 0 '' "$DDLRUN" history --limit 1
+  has "history: SIG$signal to ddlrun" "$work/out" "cancelled"
+  has "history: SIG$signal to ddlrun" "$work/out" "stopped by signal $(kill -l $signal) (SIG$signal)"
+  run "$DDLRUN" history --failed
+  has_not "history --failed: SIG$signal to ddlrun" "$work/out" "$(basename "$(directory_of stopped)")"
+done
 wait $head
 expect 0 'is over already: exit status' "$DDLRUN" cancel "$(basename "$(directory_of cancelled)")"
 sed 's/"host": "[^"]*"/"host": "elsewhere"/' -i "$runs/20200101-000000-forged/run.json"
@@ -93,7 +106,7 @@ rm -r "$runs"/202?0101-*
 # --- what runs are called
 for word in "$well" "${well%???}" "$runs/$well"; do expect 0 '<!DOCTYPE html>' "$DDLRUN" report "$word" -o -; done
 expect 0 'wrote' "$DDLRUN" report last
-check "last is the newest" test -s "$(directory_of cancelled)/report.html"
+check "last is the newest" test -s "$(directory_of stopped)/report.html"
 expect_refusal 3 'runs have an ID that begins with this' "$DDLRUN" report "${well:0:2}"
 expect_refusal 3 'no run has an ID' "$DDLRUN" report 1999
 expect_refusal 3 'no run.json' "$DDLRUN" report ./here

@@ -119,6 +119,31 @@ TEST_CASE("rows and their results") {
     CHECK(launch::status_words(one) == each.words);
     CHECK(one.failed() == each.failed);
   }
+  struct Stop {
+    int stopped_by, status, rank_signal;
+    std::string words, failure;
+    bool failed;
+  };
+  for (const Stop& stop :
+       {Stop{2, 130, 15, "cancelled", "stopped by signal 2 (SIGINT)", false},
+        Stop{15, 143, 15, "cancelled", "stopped by signal 15 (SIGTERM)", false},
+        Stop{2, 130, 11, "cancelled", "rank 3 on h2: signal 11", false},  // it crashed before
+        Stop{15, 75, 0, "status 75", "", true}, Stop{15, 0, 0, "ok", "", false},
+        Stop{0, 143, 15, "signal 15", "rank 3 on h2: signal 15", true}}) {
+    CAPTURE(stop.words);
+    RunRecord stopped = run;
+    stopped.end->stopped_by = stop.stopped_by;
+    stopped.end->exit_status = stop.status;
+    stopped.watched->first_failure.reset();
+    if (stop.rank_signal != 0)
+      stopped.watched->first_failure =
+          launch::RunFailure{3, "h2", 128 + stop.rank_signal, stop.rank_signal, 0};
+    stopped = launch::parse_run_json(launch::render_run_json(stopped), "run.json", false);
+    const HistoryRow found = launch::history_row(stopped, "/runs/x", RunState::ended, 0);
+    CHECK(launch::status_words(found) == stop.words);
+    if (!stop.failure.empty()) CHECK(found.first_failure == stop.failure);
+    CHECK(found.failed() == stop.failed);
+  }
   RunRecord open = run;
   open.end.reset();
   CHECK(launch::history_row(open, "", RunState::running, 1795231154 + 61).seconds == 61);
