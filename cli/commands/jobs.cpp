@@ -51,7 +51,7 @@ int run_jobs(System& system, const JobsOptions& options) {
   if (options.json) {
     system.out(render_status_json(jobs));
   } else if (jobs.empty()) {
-    system.err("ddlrun: no jobs were submitted with ddlrun yet\n");
+    system.err("ddlrun: no jobs were submitted with ddlrun yet; runs of ddlrun launch: ddlrun history\n");
   } else {
     system.out(render_jobs_table(jobs));
     if (more) system.err("ddlrun: older jobs are not shown (--limit 0; --prune 90d forgets old ones)\n");

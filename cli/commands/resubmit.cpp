@@ -5,6 +5,7 @@
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/job_flags.hpp"
+#include "cli/run_ids.hpp"
 #include "cli/submit_job.hpp"
 #include "schedulers/client/job_directory.hpp"
 #include "schedulers/client/job_query.hpp"
@@ -46,6 +47,7 @@ void check_task(System& system, const JobRef& job) {
 int run_resubmit(System& system, ResubmitOptions options) {
   if (options.id.empty())
     throw Error(ErrorKind::usage, {"which job?", "", "ddlrun resubmit ID; ddlrun jobs lists yours"});
+  refuse_run_ids({options.id}, "resubmit");
   const JobRef job = find_jobs(system, {options.id}).front();
   const std::string file = job.dir + "/ddlrun.yaml";
   if (!job.submitted_here() || !system.files.exists(file))

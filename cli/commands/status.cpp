@@ -3,6 +3,7 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/run_ids.hpp"
 #include "schedulers/client/failure_summary.hpp"
 #include "schedulers/client/job_outcome.hpp"
 #include "schedulers/client/job_status_json.hpp"
@@ -43,6 +44,7 @@ std::vector<JobAndStatus> read_asked(System& system, const std::vector<std::stri
 }
 
 int run_status(System& system, const StatusOptions& options) {
+  refuse_run_ids(options.ids, "status");
   UnreachableSchedulers unreachable;
   auto jobs = options.ids.empty() ? read_recent_jobs(system, recent, recent, unreachable)
                                   : read_asked(system, options.ids, unreachable);
@@ -64,7 +66,7 @@ int run_status(System& system, const StatusOptions& options) {
   if (options.json) {
     system.out(render_status_json(jobs));
   } else if (jobs.empty()) {
-    system.err("ddlrun: no jobs were submitted with ddlrun yet\n");
+    system.err("ddlrun: no jobs were submitted with ddlrun yet; runs of ddlrun launch: ddlrun history\n");
   } else {
     system.out(render_status_table(jobs));
   }

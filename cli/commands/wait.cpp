@@ -2,6 +2,7 @@
 // `ddlrun wait ID...`: stays until the jobs are over and ends with their status.
 #include "base/text/error.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/run_ids.hpp"
 #include "schedulers/client/job_follow.hpp"
 
 #include <CLI/CLI.hpp>
@@ -23,6 +24,7 @@ int run_wait(System& system, const std::vector<std::string>& ids) {
     throw Error(ErrorKind::usage, {"wait for which job?", "", "ddlrun wait ID; ddlrun jobs lists yours"});
   FollowOptions options;
   options.log = false;
+  refuse_run_ids(ids, "wait");
   return follow_jobs(system, find_jobs(system, ids), options);
 }
 

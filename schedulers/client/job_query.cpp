@@ -76,7 +76,7 @@ JobRef find_newest(System& system) {
   auto newest = find_remembered_job(system, "last");
   if (!newest)
     throw Error(ErrorKind::request, {"no jobs were submitted with ddlrun yet", "last",
-                                     "ddlrun submit; of a run of ddlrun launch: ddlrun report last"});
+                                     "ddlrun history   # lists the runs of ddlrun launch, with their ids"});
   return *std::move(newest);
 }
 

@@ -24,6 +24,16 @@ launch tee 1 --run-dir "$work/teed" --tee --no-history -- sh -c 'echo "ImportErr
 expect 1 'teed/out/rank-0000.err' "$DDLRUN" diagnose "$work/teed" --json
 expect_refusal 3 'Is a directory' "$DDLRUN" diagnose "$work"
 
+# --- logs: what --tee kept of a run; else the command that shows its last lines
+launch kept 1 --tee -- sh -c 'echo early; echo odd >&2; printf end'
+kept=$(basename "$(directory_of kept)")
+expect 0 "==> $runs/$kept/out/rank-0000.out <==" "$DDLRUN" logs "$kept"
+same "logs of a run" "$(printf '%s\n' "==> $runs/$kept/out/rank-0000.out <==" early end "==> $runs/$kept/out/rank-0000.err <==" odd)" \
+  "$(cat "$work/out")"
+expect_refusal 2 'logs -f follows jobs' "$DDLRUN" logs -f "$kept"
+expect_refusal 3 "try: ddlrun diagnose $bad " "$DDLRUN" logs "$bad"
+rm -r "${runs:?}/$kept"
+
 # --- newest first; results; where the other list is
 expect 0 'ddlrun jobs' "$DDLRUN" history
 same "history: rows" "$bad $well" "$(awk 'NR > 1 { printf "%s%s", s, $1; s = " " }' "$work/out")"

@@ -6,7 +6,11 @@
 export XDG_STATE_HOME=$work/state
 cd "$work" || exit 1
 
-expect 0 'no jobs were submitted' "$DDLRUN" status
+for command in status jobs; do expect 0 'no jobs were submitted with ddlrun yet; runs of ddlrun launch: ddlrun history' "$DDLRUN" $command; done
+for command in cancel logs wait resubmit; do expect_refusal 3 'try: ddlrun history' "$DDLRUN" $command last; done
+for command in status wait resubmit; do
+  expect_refusal 3 "is a run of ddlrun launch, and $command takes jobs" "$DDLRUN" $command 20261126-101502-x4Kd2P
+done
 expect 0 '"jobs": []' "$DDLRUN" jobs --json
 expect_refusal 2 'is not a job ID' "$DDLRUN" status ./x
 expect_refusal 2 'wait for which job' "$DDLRUN" wait

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// The output of a run of `ddlrun launch`, as its run directory keeps it.
+#pragma once
+
+#include "base/os/system.hpp"
+
+#include <string>
+
+namespace ddlrun::cli {
+
+// Prints the files of all ranks, each behind its path. Error{request} for a run that kept none: launch keeps
+// the output only with --tee or --rank-output files.
+void print_run_output(System& system, const std::string& run);
+
+}  // namespace ddlrun::cli
