@@ -39,6 +39,9 @@ void add_placement_options(CLI::App& app, LaunchFlags& flags) {
           "auto: pin threads of the OpenMP runtime that the program links; off, libgomp, libomp; default: "
           "auto, for PyTorch off")
       .flag("--show-threads", flags.show_threads, "make the OpenMP runtime print its settings")
+      .option(
+          "--bind-to", flags.bind_to, "UNIT",
+          "core (default): each rank may use only its own cores; none: all cores that its launcher may use")
       .option("--mem-bind", flags.mem_bind, "POLICY",
               "local (default): memory of the node that touches it first; preferred or bind: memory of the "
               "NUMA node of the rank's cores")

@@ -42,6 +42,7 @@ constexpr auto rows = std::to_array<Choices>({
     {"", "--order", "ddl packed"},
     {"", "--map-by", "auto gpus packages"},
     {"", "--affinity", "auto off libgomp libomp"},
+    {"", "--bind-to", "core none"},
     {"", "--mem-bind", "local preferred bind"},
     {"", "--visible-gpus", "all one host"},
     {"", "--rank-output", "screen prefix files"},

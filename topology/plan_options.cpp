@@ -9,12 +9,34 @@
 
 namespace ddlrun::topology {
 
+namespace {
+
+// mpirun's --map-by chooses the order of the ranks too, which is an option of its own here.
+void refuse_mpirun_unit(const std::string& unit) {
+  std::string hint;
+  if (unit == "slot" || unit == "core")
+    hint = "--order packed   # ranks 0 and 1 on the first host, as with mpirun";
+  else if (unit == "node")
+    hint = "--order ddl   # round robin over hosts";
+  else if (unit == "socket" || unit == "package" || unit == "numa")
+    hint = "--map-by packages";
+  else if (unit.starts_with("ppr:"))
+    hint = "DIMS: 2x3 h1,h2,h3 is 2 ranks on each of 3 hosts; --cores-per-rank N for PE=N";
+  if (hint.empty()) return;
+  throw Error(ErrorKind::usage,
+              {fmt::format("'{}' is a unit of mpirun's --map-by, not of ddlrun's", printable(unit, 40)),
+               "--map-by", hint});
+}
+
+}  // namespace
+
 PlanOptions parse_plan_options(const PlanTexts& texts) {
   PlanOptions options;
   if (!texts.order.empty()) {
     options.order = parse_enum<RankOrder>("--order", texts.order,
                                           {{"ddl", RankOrder::ddl}, {"packed", RankOrder::packed}});
   }
+  refuse_mpirun_unit(texts.by);
   options.by =
       parse_enum<MapBy>("--map-by", texts.by,
                         {{"auto", MapBy::automatic}, {"gpus", MapBy::gpus}, {"packages", MapBy::packages}});

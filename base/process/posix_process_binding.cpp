@@ -13,13 +13,16 @@
 
 namespace ddlrun {
 
-std::vector<int> read_own_cpuset() {
+namespace {
+
+// Empty if the kernel does not list them.
+std::vector<int> read_cpuset(pid_t process) {
   // The kernel refuses sets smaller than its own: grow until it fits.
   for (std::size_t cpus = 1024; cpus <= (1u << 20); cpus *= 4) {
     std::vector<cpu_set_t> sets(CPU_ALLOC_SIZE(cpus) / sizeof(cpu_set_t));
     const std::size_t bytes = sets.size() * sizeof(cpu_set_t);
     CPU_ZERO_S(bytes, sets.data());
-    if (::sched_getaffinity(0, bytes, sets.data()) != 0) {
+    if (::sched_getaffinity(process, bytes, sets.data()) != 0) {
       if (errno == EINVAL) continue;
       return {};
     }
@@ -30,6 +33,15 @@ std::vector<int> read_own_cpuset() {
     return found;
   }
   return {};
+}
+
+}  // namespace
+
+std::vector<int> read_own_cpuset() { return read_cpuset(0); }
+
+int take_cpuset_of_parent() {
+  const std::vector<int> pus = read_cpuset(::getppid());
+  return pus.empty() ? errno : bind_to_pus(pus);
 }
 
 int bind_to_pus(const std::vector<int>& pus) {

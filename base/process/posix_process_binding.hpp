@@ -19,6 +19,9 @@ std::vector<int> read_own_cpuset();
 // result.
 int bind_to_pus(const std::vector<int>& pus);
 
+// This process may use the processors that the process which started it may use. The errno, or 0.
+int take_cpuset_of_parent();
+
 // Memory of this process, and of what it starts, comes from one NUMA node: while there is some (`strictly`
 // false), or never from elsewhere. The errno, or 0.
 int take_memory_from(int numa_node, bool strictly);

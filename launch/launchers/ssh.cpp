@@ -16,7 +16,6 @@ constexpr std::string_view document_name = "start.json";
 LaunchCommand plan_ssh_command(const SshRequest& request) {
   SshLaunchSpec document;
   document.rank_map = request.rank_map;
-  document.rank_map.bind = true;
   if (document.rank_map.workdir.empty()) document.rank_map.workdir = request.workdir;
   document.program = request.program;
   document.exported = request.exports.names;

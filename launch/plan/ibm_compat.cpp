@@ -146,8 +146,7 @@ class Translation {
       case IbmOption::exported:
         return add({"-x", value});
       case IbmOption::mpi_argument:
-        for (const std::string& word : split_mpi_argument(value)) add({"--mpi-arg=" + word});
-        return;
+        return add_mpi_words(split_mpi_argument(value));
       case IbmOption::tcp:
         return add({"--mca", "pml", "ob1", "--mca", "btl", "tcp,self,vader"});
       case IbmOption::verbose:
@@ -178,6 +177,16 @@ class Translation {
   }
 
  private:
+  // launch binds the ranks, so the option for that is its own.
+  void add_mpi_words(const std::vector<std::string>& words) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const bool is_binding = (words[i] == "-bind-to" || words[i] == "--bind-to") && i + 1 < words.size();
+      if (is_binding)
+        add({"--bind-to", words[++i]});
+      else
+        add({"--mpi-arg=" + words[i]});
+    }
+  }
   void add(std::vector<std::string> words) {
     for (std::string& word : words) words_.push_back(std::move(word));
   }

@@ -40,7 +40,10 @@ RankMap job_rank_map(const JobPlan& job) {
 void complete_rank_map(const PlacementSpec& spec, const Exports& exports, LauncherKind launcher,
                        const frameworks::FrameworkPlan& framework, RankMap& rank_map,
                        std::vector<std::string>& remarks) {
-  rank_map.bind = launcher != LauncherKind::open_mpi;
+  // Open MPI binds by its rankfile; with the others only `ddlrun exec` does.
+  const bool by_launcher = launcher == LauncherKind::open_mpi;
+  rank_map.bind = spec.binds && !by_launcher;
+  rank_map.unbind = !spec.binds && by_launcher;
   rank_map.memory = spec.memory;
   remark_on_memory(rank_map, remarks);
   rank_map.gpu_view = choose_gpu_view(spec, exports, framework.gpu_view, remarks);

@@ -43,14 +43,6 @@ OpenMpRuntime choose_runtime(AffinityMode affinity, const ProgramLibraries& libr
   return OpenMpRuntime::none;
 }
 
-bool is_bound(const std::vector<std::string>& mpi_arguments) {
-  for (std::size_t i = 0; i + 1 < mpi_arguments.size(); ++i) {
-    const std::string& word = mpi_arguments[i];
-    if ((word == "--bind-to" || word == "-bind-to") && mpi_arguments[i + 1] == "none") return false;
-  }
-  return true;
-}
-
 std::uint32_t hardware_threads(const JobPlan& job) {
   std::size_t most = 1;
   for (const PlannedRank& rank : job.ranks) {
@@ -79,7 +71,7 @@ ThreadRequest plan_rank_threads(const LaunchSpec& spec, LauncherKind launcher, c
   request.oversubscribed = request.threads > request.cores && request.cores > 0;
   request.verbose = spec.threads.show;
   const bool by_mpirun = launcher == LauncherKind::open_mpi;  // else by ddlrun exec, whatever is said
-  request.bound = !by_mpirun || is_bound(spec.launcher.words.mpi_arguments);
+  request.bound = spec.placement.binds;
   request.launcher = by_mpirun ? "open-mpi" : "exec";
   request.tensorflow =
       spec.threads.affinity != AffinityMode::off && is_tensorflow(spec.framework.framework, program);

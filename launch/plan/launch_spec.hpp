@@ -41,6 +41,7 @@ struct PlacementSpec {
   topology::PlanOptions plan;
   bool order_is_typed = false;       // else plan.order is a default or the framework's
   topology::MachineOptions machine;  // a described machine instead of the hosts' own
+  bool binds = true;                 // each rank to its cores; false: to none (--bind-to none)
   MemoryPolicy memory = MemoryPolicy::leave;
   std::optional<GpuView> visible_gpus;  // nothing: as the framework expects
 };

@@ -36,11 +36,59 @@ unsigned parse_count_flag(const char* flag, const std::string& text, std::uint64
       flag, std::move(hint));
 }
 
+bool resolve_binding(const std::string& unit) {
+  if (unit == "core" || unit == "none") return unit == "core";
+  refuse_flags(fmt::format("'{}' is not one of core, none", printable(unit, 40)), "--bind-to",
+               "--bind-to none; or leave it out: launch binds each rank to cores of its own");
+}
+
+// The value of a binding or mapping option among mpirun's own words: "--bind-to none", "--bind-to=none" or
+// two words.
+std::string value_of_argument(const std::vector<std::string>& words, std::size_t at,
+                              std::size_t end_of_name) {
+  if (end_of_name != std::string::npos) return words[at].substr(end_of_name + 1);
+  return at + 1 < words.size() ? words[at + 1] : "";
+}
+
+// ddlrun's rankfile and `ddlrun exec` come before what mpirun is told of binding: it would have no effect, or
+// contradict the rankfile.
+void refuse_placement_arguments(const LaunchFlags& flags) {
+  constexpr std::string_view map_hint =
+      "--order packed for mpirun's slot; --order ddl for node; --map-by packages for socket";
+  const auto binding_hint = [](const std::string& value) {
+    return value == "none"
+               ? std::string("--bind-to none")
+               : std::string("leave it out: launch binds each rank to its cores; or --bind-to none");
+  };
+  const std::vector<std::string>& words = flags.mpi_arguments;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (!words[i].starts_with('-')) continue;
+    const std::size_t end = words[i].find_first_of("= ");
+    const std::string name = words[i].substr(0, end).substr(words[i].starts_with("--") ? 2 : 1);
+    const std::string what = fmt::format("launch places and binds the ranks itself, and does not pass {} on",
+                                         printable(words[i], 60));
+    if (name == "bind-to" || name == "cpu-bind")
+      refuse_flags(what, "--mpi-arg", binding_hint(value_of_argument(words, i, end)));
+    if (name == "bind-to-none") refuse_flags(what, "--mpi-arg", "--bind-to none");
+    if (name == "bind-to-core" || name == "bind-to-socket") refuse_flags(what, "--mpi-arg", binding_hint(""));
+    if (name == "map-by") refuse_flags(what, "--mpi-arg", std::string(map_hint));
+  }
+  for (const auto& [name, value] : flags.mca) {
+    if (name == "hwloc_base_binding_policy")
+      refuse_flags("launch places and binds the ranks itself, and does not pass this parameter on",
+                   "--mca " + name, binding_hint(value));
+    if (name == "rmaps_base_mapping_policy")
+      refuse_flags("launch places and binds the ranks itself, and does not pass this parameter on",
+                   "--mca " + name, std::string(map_hint));
+  }
+}
+
 PlacementSpec resolve_placement(const LaunchFlags& flags) {
   PlacementSpec spec;
   spec.plan = topology::parse_plan_options(flags.plan);
   spec.order_is_typed = !flags.plan.order.empty();
   spec.machine = flags.machine;
+  spec.binds = resolve_binding(flags.bind_to);
   spec.memory = parse_enum<MemoryPolicy>(
       "--mem-bind", flags.mem_bind,
       {{"local", MemoryPolicy::leave}, {"preferred", MemoryPolicy::preferred}, {"bind", MemoryPolicy::bind}});
@@ -77,6 +125,7 @@ LauncherSpec resolve_launcher(const LaunchFlags& flags) {
                    "--launcher", "--launcher " + closest_match(flags.launcher, names).value_or("auto"));
     }
   }
+  refuse_placement_arguments(flags);
   spec.mpirun = flags.mpirun;
   spec.words = {flags.mca, flags.mpi_arguments, flags.tag_output, flags.allow_run_as_root};
   spec.interface = flags.interface;
@@ -154,8 +203,14 @@ std::optional<bool> resolve_verify(const LaunchFlags& flags) {
     refuse_flags("--verify and --no-verify conflict", "", "one of the two");
   if (flags.strict && flags.no_verify)
     refuse_flags("--strict and --no-verify conflict", "", "--strict alone");
+  const bool is_unbound = flags.bind_to == "none";
+  if (is_unbound && (flags.verify || flags.strict)) {
+    const std::string typed = flags.strict ? "--strict" : "--verify";
+    refuse_flags(typed + " and --bind-to none conflict: a rank without binding has no cores to compare", "",
+                 typed + " alone, or --bind-to none alone");
+  }
   if (flags.verify || flags.strict) return true;
-  return flags.no_verify ? std::optional(false) : std::nullopt;
+  return flags.no_verify || is_unbound ? std::optional(false) : std::nullopt;
 }
 
 // "launch 2 ./prog": the word names a program, not hosts.

@@ -46,6 +46,13 @@ bool has_instances(HostInfo* kernel, int minor) {
 }
 
 void bind_rank(const RankSetup& setup, const std::string& place) {
+  if (setup.unbind) {
+    const int code = take_cpuset_of_parent();
+    if (code != 0)
+      throw Error(ErrorKind::request,
+                  {fmt::format("the rank's binding cannot be undone: {}", std::strerror(code)), place,
+                   "launch without --bind-to none"});
+  }
   if (setup.pus.empty()) return;
   const int code = bind_to_pus(setup.pus);
   const std::string why = judge_binding(setup.pus, read_own_cpuset(), code);

@@ -57,7 +57,7 @@ std::uint32_t RankMap::size() const {
 }
 
 bool RankMap::has_content() const {
-  return bind || memory != MemoryPolicy::leave || gpu_view != GpuView::leave || !workdir.empty() ||
+  return bind || unbind || memory != MemoryPolicy::leave || gpu_view != GpuView::leave || !workdir.empty() ||
          !result.empty() || groups.size() > 1 ||
          std::any_of(groups.begin(), groups.end(), [](const RankGroup& group) {
            return !group.program.empty() || !group.arguments.empty() || !group.variables.empty();

@@ -72,6 +72,7 @@ struct RankMap {
   std::string workdir;                          // "": the launcher's
   std::string result;                           // a file that rank 0 may write (DDLRUN_RESULT); "": none
   bool bind = false;                            // exec binds the rank itself: the launcher cannot
+  bool unbind = false;                          // exec undoes the launcher's binding
   MemoryPolicy memory = MemoryPolicy::leave;
   GpuView gpu_view = GpuView::leave;
 

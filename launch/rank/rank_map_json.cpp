@@ -218,6 +218,7 @@ void parse_hosts(RankMapFields& fields, RankMap& rank_map) {
 std::string render_rank_map(const RankMap& rank_map) {
   Json document{{"schema", sheet_schema}};
   if (rank_map.bind) document["bind"] = true;
+  if (rank_map.unbind) document["unbind"] = true;
   if (rank_map.memory != MemoryPolicy::leave)
     document["memory"] = memory_names[static_cast<std::size_t>(rank_map.memory)];
   if (rank_map.gpu_view != GpuView::leave)
@@ -258,6 +259,7 @@ RankMap parse_rank_map(std::string_view text) {
   if (schema != sheet_schema) refuse_sheet(fmt::format("schema '{}'", printable(schema, 40)), "schema");
   RankMap rank_map;
   fields.take("bind", rank_map.bind);
+  fields.take("unbind", rank_map.unbind);
   take_name(fields, "memory", memory_names, rank_map.memory);
   take_name(fields, "gpu_view", view_names, rank_map.gpu_view);
   fields.take("workdir", rank_map.workdir);

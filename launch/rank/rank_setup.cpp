@@ -96,6 +96,7 @@ RankSetup plan_rank_setup(const RankMap& rank_map, const RankView& rank, const R
   RankSetup setup;
   setup.removed = {rank_map_variable};
   setup.workdir = rank_map.workdir;
+  setup.unbind = rank_map.unbind;
   if (rank.binding != nullptr) {
     if (rank_map.bind) setup.pus = rank.binding->pus;
     setup.numa_node = rank.binding->numa_node;

@@ -31,6 +31,7 @@ struct RankSetup {
   Command program;
   std::string workdir;   // "": where we are
   std::vector<int> pus;  // to be bound to; empty: left alone
+  bool unbind = false;   // from what the launcher bound it to
   MemoryPolicy memory = MemoryPolicy::leave;
   int numa_node = -1;
   std::vector<std::string> remarks;  // for people

@@ -26,10 +26,37 @@ launch behind 1 -- echo -np 4
 same "-np of the program" "-np 4" "$(cat behind.out)"
 
 # Words of mpirun's that launch makes needless.
-for word in -bind-to --bind-to --report-bindings; do
+for word in -cpu-bind --report-bindings; do
   expect_refusal 2 "unknown option '$word' of ddlrun launch" "$DDLRUN" launch 2 $word core -- true
   has "$word" "$work/err" "  try: leave it out: launch binds each rank to its cores, and --verify shows them"
 done
+
+# Binding and mapping: taken, or refused with the line to type; never without effect.
+# shellcheck disable=SC2016
+mask='sed -n "s/Cpus_allowed_list:\t//p" /proc/self/status'
+all=$(bash -c "$mask")
+for words in "-bind-to none" "--bind-to none" "--bind-to none --launcher ssh" "--bind-to none --no-monitor"; do
+  # shellcheck disable=SC2086 # these are words
+  launch unbound 1 $words -- sh -c "$mask"
+  same "launch $words" "0 $all" "$status $(cat unbound.out)"
+done
+launch bound 1 -bind-to core --cores-per-rank 1 -- sh -c "$mask"
+same "-bind-to core" 0 "$status"
+[[ $all == 0 || $(cat bound.out) != "$all" ]] || fail "-bind-to core leaves a rank unbound"
+expect_refusal 2 'try: --bind-to none' "$DDLRUN" launch 2 --bind-to socket -- true
+expect_refusal 2 '--verify and --bind-to none conflict' "$DDLRUN" launch 2 --bind-to none --verify -- true
+for words in "--mpi-arg --bind-to --mpi-arg none" "--mpi-arg=-bind-to=none" "--mca hwloc_base_binding_policy none" -bind-to-none; do
+  # shellcheck disable=SC2086
+  expect_refusal 2 'try: --bind-to none' "$DDLRUN" launch 2 $words -- true
+done
+expect_refusal 2 'try: --bind-to none' "$DDLRUN" launch 2 --mpi-arg '--bind-to none' -- true
+expect_refusal 2 'try: leave it out: launch binds' "$DDLRUN" launch 2 --mpi-arg --bind-to --mpi-arg core -- true
+for words in "-map-by slot" "--map-by slot" "--mpi-arg --map-by --mpi-arg slot"; do
+  # shellcheck disable=SC2086
+  expect_refusal 2 'try: --order packed ' "$DDLRUN" launch 2 $words -- true
+done
+expect_refusal 2 'try: --order packed: ranks host by host' "$DDLRUN" launch 2 --rank-by slot -- true
+expect_refusal 2 'try: --order packed ' "$DDLRUN" gen-rankfile 2 h1 --map-by slot
 
 # Options of mpirun, mpiexec, srun and torchrun: taken, or answered with what launch has instead.
 printf 'h1\nh2\n' > hosts

@@ -42,7 +42,6 @@ TEST_CASE("the line names the document, which names variables and holds no value
   CHECK(line.files[0].text.find("s3cret") == std::string::npos);
   CHECK(line.environment.at("TOKEN") == "s3cret");
   const launch::SshLaunchSpec document = parse_ssh_launch_spec(line.files[0].text);
-  CHECK(document.rank_map.bind);
   CHECK(document.rank_map.workdir == "/home/me/my work");
   CHECK(document.exported == std::vector<std::string>{"PATH", "TOKEN"});
   CHECK(document.program.program == Command{"./prog", "--key=k3y"});

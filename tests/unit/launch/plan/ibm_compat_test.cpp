@@ -50,6 +50,8 @@ TEST_CASE("IBM's lines become lines of launch") {
       {{"-mpiarg", "-mca btl_tcp_if_include 'ib0 '", "--ddlarg", "-dump_iter 100", "./prog"},
        "launch --mpi-arg=-mca --mpi-arg=btl_tcp_if_include '--mpi-arg=ib0 '" + nccl +
            " --framework ddl --ddl-mode p '--ddl-arg=-dump_iter 100' -- ./prog"},
+      {{"-mpiarg", "-bind-to none -x A", "./prog"},
+       "launch --bind-to none --mpi-arg=-x --mpi-arg=A" + nccl + " --framework ddl --ddl-mode p -- ./prog"},
       {{"-no_ddloptions", "-rf", "my.rf", "-v", "./prog"},
        "launch --rankfile my.rf -v" + nccl + " --framework none -- ./prog"},
       {{"-H", "h1,h2", "--dry-run", "--allow-run-as-root", "-m", "b", "./prog"},

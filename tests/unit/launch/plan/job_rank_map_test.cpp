@@ -31,6 +31,13 @@ TEST_CASE("who binds, and what --mem-bind says") {
   std::vector<std::string> remarks;
   CHECK_FALSE(completed(spec, {}, LauncherKind::open_mpi, {}, job, remarks).has_content());
   CHECK(completed(spec, {}, LauncherKind::mpich, {}, job, remarks).bind);
+  spec.binds = false;
+  for (const LauncherKind kind : {LauncherKind::open_mpi, LauncherKind::mpich, LauncherKind::ssh}) {
+    const launch::RankMap unbound = completed(spec, {}, kind, {}, job, remarks);
+    CHECK_FALSE(unbound.bind);
+    CHECK(unbound.unbind == (kind == LauncherKind::open_mpi));  // whose rankfile binds
+  }
+  spec.binds = true;
   spec.memory = MemoryPolicy::bind;
   CHECK(completed(spec, {}, LauncherKind::open_mpi, {}, job, remarks).memory == MemoryPolicy::bind);
   CHECK(remarks.size() == 1);  // the user's rankfile names no NUMA node

@@ -106,7 +106,7 @@ TEST_CASE("known words are filled in, everything else stays") {
 
 TEST_CASE("what is written is read back, with the order of the hosts") {
   RankMap rank_map = make_rank_map(sheet_plan("2x2x2", {"h4", "login", "h2", "h3"}));
-  rank_map.bind = true;
+  rank_map.bind = rank_map.unbind = true;
   rank_map.memory = launch::MemoryPolicy::preferred;
   rank_map.gpu_view = launch::GpuView::host;
   rank_map.workdir = "/home/a b/\"c\"";
