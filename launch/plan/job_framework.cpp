@@ -27,23 +27,36 @@ using frameworks::FrameworkRequest;
 constexpr std::uint16_t first_port = 20000;
 constexpr std::uint64_t ports = 12000;
 
+void refuse_used_port(const Environment& environment, std::uint16_t port, const std::string& why) {
+  throw Error(
+      ErrorKind::request,
+      {fmt::format("port {} of --master-port cannot be listened on: {}", port, why), environment.host_name,
+       fmt::format("leave out --master-port: launch takes a free port; or: ss -ltnp | grep :{}   # whose "
+                   "is it?",
+                   port)});
+}
+
 void choose_master_port(System& system, const LaunchSpec& spec, FrameworkRequest& request) {
+  const auto first = find_rank(request.rank_map, 0);
+  NetworkAccess* network = system.kernel == nullptr ? nullptr : system.kernel->network();
+  const bool can_try =
+      !spec.dry_run && network != nullptr && first && topology::is_this_host(system.environment, first->host);
   if (spec.framework.master_port) {
     request.master_port = *spec.framework.master_port;
     request.master_port_why = "--master-port";
+    const std::string why = can_try && request.environment.count("MASTER_PORT") == 0
+                                ? network->try_listen(request.master_port)
+                                : "";
+    if (!why.empty()) refuse_used_port(system.environment, request.master_port, why);
     return;
   }
   const auto start = static_cast<std::uint64_t>(system.clock.now().time_since_epoch().count()) / 1000;
   request.master_port = static_cast<std::uint16_t>(first_port + start % ports);
   request.master_port_why =
       "from the time of the run, so that two runs differ; not tried, rank 0 is elsewhere (--master-port)";
-  const auto first = find_rank(request.rank_map, 0);
-  NetworkAccess* network = system.kernel == nullptr ? nullptr : system.kernel->network();
   if (spec.dry_run)
     request.master_port_why = "from the time of the run; launch tries that it is free (--master-port)";
-  if (spec.dry_run || network == nullptr || !first ||
-      !topology::is_this_host(system.environment, first->host))
-    return;
+  if (!can_try) return;
   for (std::uint64_t i = 0; i < 64; ++i) {
     const auto port = static_cast<std::uint16_t>(first_port + (start + i) % ports);
     if (!network->try_listen(port).empty()) continue;

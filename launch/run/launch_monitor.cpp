@@ -25,6 +25,12 @@ namespace ddlrun::launch {
 
 namespace {
 
+// "" where the framework has none.
+std::string master_port_of(const frameworks::FrameworkPlan& framework) {
+  const auto found = std::ranges::find(framework.shared, "MASTER_PORT", &frameworks::SharedVariable::name);
+  return found == framework.shared.end() ? "" : found->value;
+}
+
 constexpr std::chrono::seconds desertion_patience{5};
 // The other ranks have so long to report failures of their own, with which mpiexec ends the job.
 constexpr std::chrono::seconds failure_patience{2};
@@ -320,10 +326,10 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   if (first) found.first_failing.reset();
   std::erase_if(found.salient_lines, [&](const diagnose::LogLine& line) { return line.text == report; });
   const std::string& host = found.cause->place.host;
-  found.cause->remedies =
-      fit_remedies(found.cause->remedies,
-                   {run_.plan.placed.kind(), run_.plan.placed.job.hosts,
-                    host.empty() && first ? first->host : host, in_scheduler_job(system_.environment)});
+  found.cause->remedies = fit_remedies(
+      found.cause->remedies,
+      {run_.plan.placed.kind(), run_.plan.placed.job.hosts, host.empty() && first ? first->host : host,
+       in_scheduler_job(system_.environment), master_port_of(run_.plan.environment.framework)});
   return diagnose::render_diagnosis(found);
 }
 

@@ -167,6 +167,8 @@ std::string fit_remedy(const std::string& remedy, const RemedyContext& context) 
     if (command.empty()) return {};
     if (find_word(comment, "mpirun") != std::string::npos) comment.clear();
   }
+  // PyTorch's default port, which the remedies name.
+  if (!context.master_port.empty()) command = replace_word(std::move(command), "29500", context.master_port);
   command = name_hosts(std::move(command), context);
   return comment.empty() ? command
                          : command + std::string(comment_mark) + name_hosts(std::move(comment), context);

@@ -12,8 +12,9 @@ namespace ddlrun::launch {
 struct RemedyContext {
   LauncherKind launcher = LauncherKind::open_mpi;
   std::vector<std::string> hosts;
-  std::string failed_host;  // "" if it is not known
-  bool in_job = false;      // of a scheduler; else no remedy names one, unless srun starts the ranks
+  std::string failed_host;       // "" if it is not known
+  bool in_job = false;           // of a scheduler; else no remedy names one, unless srun starts the ranks
+  std::string master_port = {};  // MASTER_PORT of the ranks; "" where launch sets none
 };
 
 // Remedies for another launcher are translated or left out. At least one remedy stays.

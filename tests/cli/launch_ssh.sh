@@ -283,6 +283,29 @@ has "a Python exception" traceback.err "[E24]"
 has "a Python exception: its rank" traceback.err "at: rank 0 on "
 has_not "a Python exception" traceback.err "mpirun"
 
+# --- a port that is in use: refused where that is known before, else named
+cat > listen.py << 'PROGRAM'
+import os, socket, sys
+port = socket.socket()
+port.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+port.bind(("", int(os.environ.get("MASTER_PORT", 0))))
+port.listen()
+if "MASTER_PORT" not in os.environ:
+    print(port.getsockname()[1], flush=True)
+    sys.stdin.read()
+PROGRAM
+coproc holder { python3 listen.py; }
+read -r port <&"${holder[0]}"
+launch port 1 --framework pytorch --master-port "$port" -- python3 listen.py
+same "--master-port in use: status" 3 "$status"
+has "--master-port in use" port.err "port $port of --master-port cannot be listened on: Address already in use"
+has "--master-port in use" port.err "  try: leave out --master-port: launch takes a free port; or: ss -ltnp | grep :$port "
+MASTER_PORT=$port launch port 1 --framework pytorch -x MASTER_PORT -- python3 listen.py
+same "MASTER_PORT in use: the status of the program" 1 "$status"
+has "MASTER_PORT in use" port.err "ss -ltnp | grep $port   # on $(hostname)"
+has_not "MASTER_PORT in use" port.err "was lost"
+exec {holder[1]}>&-
+
 # --- groups: servers end with the workers, and each rank has its own words
 cat > start.json << DOCUMENT
 {"schema": "ddlrun.start/1", "exported": ["PATH"], "grace_ms": 1000,

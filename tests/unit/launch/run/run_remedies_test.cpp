@@ -53,6 +53,14 @@ TEST_CASE("a remedy has options of the run's launcher, and hosts of the run") {
   CHECK(fit_remedies({"qstat -xf JOB"}, {LauncherKind::srun, {"h1"}, "", true}).front() == "qstat -xf JOB");
 }
 
+TEST_CASE("a remedy names the port that the ranks got") {
+  const std::vector<std::string> remedies{"ss -ltnp | grep 29500   # on HOST: whose is it?"};
+  CHECK(fit_remedies(remedies, {LauncherKind::ssh, {"h1"}, "h1", false, "23456"}).front() ==
+        "ss -ltnp | grep 23456   # on h1: whose is it?");
+  CHECK(fit_remedies(remedies, {LauncherKind::ssh, {"h1"}, "h1", false}).front().find("29500") !=
+        std::string::npos);
+}
+
 TEST_CASE("outside a job the parts of a remedy that name a scheduler are left out") {
   struct Row {
     std::string remedy, fitted;
