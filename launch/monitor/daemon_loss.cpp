@@ -4,6 +4,8 @@
 #include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
 
+#include <optional>
+
 namespace ddlrun::launch {
 
 namespace {
@@ -52,6 +54,24 @@ std::string reporting_daemon(std::string_view line) {
   return is_host_name(name) ? name : std::string();
 }
 
+// Whether the line is ssh's reason for not reaching a host, and the host.
+std::optional<std::string> refused_host(std::string_view line) {
+  std::string_view host;
+  if (const std::size_t at = line.find(": Permission denied ("); at != std::string_view::npos) {
+    host = line.substr(0, at);
+    host.remove_prefix(host.find('@') + 1);  // npos + 1 is 0
+  } else if (line.starts_with("ssh: connect to host ")) {
+    host = line.substr(21);
+    host = host.substr(0, host.find(' '));
+  } else if (line.starts_with("ssh: Could not resolve hostname ")) {
+    host = line.substr(32);
+    host = host.substr(0, host.find(':'));
+  } else if (line != "Host key verification failed.") {
+    return std::nullopt;
+  }
+  return is_host_name(std::string(host)) ? std::string(host) : std::string();
+}
+
 }  // namespace
 
 void DaemonLossDetector::take_line(std::string_view line) {
@@ -60,6 +80,12 @@ void DaemonLossDetector::take_line(std::string_view line) {
   // MPICH 4.2.1: "[mpiexec@h1] ui_cmd_cb (mpiexec/pmiserv_pmci.c:51): Launch proxy failed."
   lost_.unreached =
       lost_.unreached || (line.starts_with("[mpiexec@") && line.ends_with(": Launch proxy failed."));
+  no_daemon_ = no_daemon_ || line.ends_with("RTE was unable to reliably start one or more daemons.");
+  if (const auto host = refused_host(line); host && lost_.refusal.empty()) {
+    lost_.refusal = line;
+    lost_.refused = *host;
+  }
+  lost_.unreached = lost_.unreached || (no_daemon_ && !lost_.refusal.empty());
   if (lost_.reporter.empty()) lost_.reporter = reporting_daemon(line);
   std::string host = remote_daemon(line);
   for (const Clue& clue : host_clues) {

@@ -9,10 +9,12 @@
 namespace ddlrun::launch {
 
 struct DaemonLoss {
-  bool said = false;       // the job is over
-  std::string host;        // the lost host, if a line names it
-  std::string reporter;    // a host whose daemon reported that a rank was ended by a signal: it is not lost
-  bool unreached = false;  // MPICH: an ssh ended before its proxy had answered
+  bool said = false;         // the job is over
+  std::string host;          // the lost host, if a line names it
+  std::string reporter;      // a host whose daemon reported that a rank was ended by a signal: it is not lost
+  bool unreached = false;    // an ssh ended before the daemon of its host had answered
+  std::string refusal = {};  // ssh's own reason why it did not reach a host, or ""
+  std::string refused = {};  // that host, if the reason names it
 };
 
 // Lines in any order.
@@ -23,6 +25,7 @@ class DaemonLossDetector {
 
  private:
   DaemonLoss lost_;
+  bool no_daemon_ = false;  // Open MPI could not start a daemon
 };
 
 }  // namespace ddlrun::launch

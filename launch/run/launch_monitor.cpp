@@ -275,7 +275,7 @@ bool LaunchMonitor::is_deserted(Time now, std::size_t below) {
   return true;
 }
 
-// Since 4.2, hydra ends by itself where it does not reach a host.
+// Since 4.2, hydra ends by itself where it does not reach a host, as Open MPI does.
 bool LaunchMonitor::is_unreached() const {
   return daemons_.lost().unreached && ranks_ && !ranks_->has_report();
 }
@@ -366,11 +366,17 @@ void LaunchMonitor::finish(const ProcessResult& result) {
                                {what, result.guard_was_killed ? "ddlrun-guard" : program,
                                 killed ? std::string(find_killer) : "free -m; ulimit -a; ddlrun doctor"}));
   }
-  if (failed && is_unreached())
+  if (failed && is_unreached()) {
+    const DaemonLoss& lost = daemons_.lost();
+    const std::string hosts = fold_host_list(run_.plan.placed.job.hosts);
+    const std::string why = lost.refusal.empty() ? "its ssh ended before a rank was started" : lost.refusal;
     system_.err(render_message(
         "ddlrun", "error",
-        {"mpiexec did not reach a host: its ssh ended before a rank was started",
-         printable(fold_host_list(run_.plan.placed.job.hosts), 300), "ddlrun doctor; then the same again"}));
+        {fmt::format("{} did not reach a host: {}", run_.plan.placed.launcher.program, printable(why, 300)),
+         printable(hosts, 300),
+         fmt::format("ddlrun doctor {}; then the same again",
+                     quote_shell(lost.refused.empty() ? hosts : lost.refused))}));
+  }
   if (run_.plan.program.verify && !places_printed_ && result.start_error.empty())
     print_silent(system_, run_, placement_.rows());
 }

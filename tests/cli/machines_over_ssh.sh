@@ -19,6 +19,9 @@ case ${*: -2:1} in
   garbage*) echo ddlrun-topology-follows; head -c 100000 /dev/urandom ;;
   cut*) echo ddlrun-topology-follows; head -c 3000 "$DATA" ;;
   slow*) sleep 60 ;;
+  banner*)
+    printf '%s\n' 'Authorized users only.' "root@${*: -2:1}: Permission denied (publickey,password)." >&2
+    exit 255 ;;
   unknown*) echo "ssh: Could not resolve hostname ${*: -2:1}: Name or service not known" >&2; exit 255 ;;
   *) echo "root@${*: -2:1}: Permission denied (publickey)." >&2; exit 255 ;;
 esac
@@ -38,6 +41,7 @@ PATH=$work/bin:$PATH
 expect 0 'rank 0=far1' "$DDLRUN" gen-rankfile 1x2x1 far1,far2
 expect 0 'slot=1:5-9' "$DDLRUN" gen-rankfile 4x1x1 bare1
 expect 5 'Permission denied (publickey)' "$DDLRUN" gen-rankfile 1x2x1 far1,locked
+expect 5 'at:  banner: root@banner: Permission denied (publickey,password).' "$DDLRUN" gen-rankfile 1x2x1 far1,banner
 expect 5 'neither ddlrun nor lstopo is there' "$DDLRUN" gen-rankfile 1x2x1 far1,nothing
 expect 5 'neither hwloc XML nor a saved machine' "$DDLRUN" gen-rankfile 1x2x1 far1,garbage
 expect 5 'hosts did not report their topology: cut' "$DDLRUN" gen-rankfile 1x2x1 far1,cut

@@ -43,13 +43,16 @@ ProcessLimits pipeline_limits() {
   return limits;
 }
 
-// ssh's own message, else the reader's.
+// ssh's own message, else the reader's. Banners, warnings and remarks on keys come before ssh's reason.
 std::string failure_of(const ProcessResult& result, const Error& error) {
+  std::string_view last;
   for (const std::string_view line : split(result.err, '\n')) {
     if (line.starts_with("ddlrun: ")) break;
     if (line == no_directory) continue;
-    if (!trim(line).empty()) return printable(trim(line));
+    if (line.find(": Permission denied (") != std::string_view::npos) return printable(trim(line));
+    if (!trim(line).empty()) last = trim(line);
   }
+  if (!last.empty()) return printable(last);
   if (result.timed_out) return "no answer within 8 s (ddlrun doctor waits longer, and reports what is slow)";
   return error.message().what;
 }

@@ -71,6 +71,22 @@ TEST_CASE("a host that MPICH did not reach") {
   CHECK_FALSE(read({"the log says: Launch proxy failed."}).unreached);
 }
 
+TEST_CASE("a host that refuses ssh") {
+  // OpenSSH 9.2 under Open MPI 4.1.4; PRRTE has the sentence with its own name.
+  const std::string sentence = "ORTE was unable to reliably start one or more daemons.";
+  const auto denied = read({"ddl@h2: Permission denied (publickey,password).", sentence});
+  CHECK(denied.unreached);
+  CHECK(denied.refusal == "ddl@h2: Permission denied (publickey,password).");
+  CHECK(denied.refused == "h2");
+  CHECK(read({sentence, "ssh: connect to host h3 port 22: Connection refused"}).refused == "h3");
+  CHECK(read({sentence, "ssh: Could not resolve hostname h4: Name or service not known"}).refused == "h4");
+  CHECK(read({"PRTE was unable to reliably start one or more daemons.", "Host key verification failed."})
+            .unreached);
+  CHECK_FALSE(read({"ddl@h2: Permission denied (publickey)."}).unreached);  // an ssh of the program's
+  CHECK_FALSE(read({sentence}).unreached);                                  // for another reason
+  CHECK(read({sentence, "u@$(x): Permission denied (publickey)."}).refused.empty());
+}
+
 TEST_CASE("a daemon that reports a rank ended by a signal is not lost") {
   // Open MPI 4.1.4, Open MPI 5.0.7.
   CHECK(read({"mpirun noticed that process rank 1 with PID 0 on node h2 exited on signal 9 (Killed)."})
