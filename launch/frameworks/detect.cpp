@@ -99,6 +99,33 @@ Detection judge_signs(const std::vector<Sign>& signs, const PythonWords& words, 
   return found;
 }
 
+// Where the script itself shows nothing: what the modules show that it imports from its own directory.
+Detection judge_modules(const DetectRequest& request, const PythonWords& script) {
+  std::vector<Detection> seen;
+  for (const PythonModule& module : request.modules) {
+    const PythonWords words = read_python_words(module.text);
+    const std::vector<Sign> signs = python_signs(words);
+    const Detection one = judge_signs(
+        signs, words,
+        fmt::format("{} imports {}, whose", printable(request.script_name, 80), printable(module.name, 80)));
+    if (!signs.empty() || one.needs_mpi) seen.push_back(one);
+  }
+  if (seen.empty()) return {};
+  Detection found = seen.front();
+  for (const Detection& other : seen) {
+    found.torch = found.torch || other.torch;
+    found.chief = found.chief || other.chief;
+    found.flags_style = found.flags_style || other.flags_style;
+    if (other.framework == found.framework && other.doubtful == found.doubtful) continue;
+    found.why += "; " + other.why;
+    found.framework = Framework::none;
+    found.doubtful = true;
+  }
+  if (found.framework == Framework::tensorflow_ps && script.names_word("ps_hosts") != 0)
+    found.flags_style = true;
+  return found;
+}
+
 // The M of "python -m M"; "" without.
 std::string_view python_module(const Command& program) {
   if (!is_python(program[0])) return {};
@@ -163,7 +190,12 @@ Detection detect_framework(const DetectRequest& request) {
   if (found.doubtful) return found;
   if (!is_python_script(request.program, request.script)) return mpi4py;
   const PythonWords words = read_python_words(request.script);
-  found = judge_signs(python_signs(words), words, printable(request.script_name, 80));
+  const std::vector<Sign> signs = python_signs(words);
+  found = judge_signs(signs, words, printable(request.script_name, 80));
+  if (signs.empty() && !found.needs_mpi && !mpi4py.needs_mpi) {
+    const Detection modules = judge_modules(request, words);
+    if (!modules.why.empty()) return modules;
+  }
   return found.why.empty() ? mpi4py : found;
 }
 

@@ -26,11 +26,17 @@ struct Detection {
 // The text begins with "#!" and a Python, or was named to a Python.
 bool is_python_script(const Command& program, std::string_view text);
 
+struct PythonModule {
+  std::string name;  // "strategy.py", for people
+  std::string text;
+};
+
 struct DetectRequest {
   Command program;
-  std::string script;                  // text of the script's first part, "" where there is none
-  std::string script_name;             // for people
-  std::vector<std::string> libraries;  // what the program is linked with, where it was looked for
+  std::string script;                      // text of the script's first part, "" where there is none
+  std::string script_name;                 // for people
+  std::vector<std::string> libraries;      // what the program is linked with, where it was looked for
+  std::vector<PythonModule> modules = {};  // those that the script imports from its own directory
 };
 
 Detection detect_framework(const DetectRequest& request);

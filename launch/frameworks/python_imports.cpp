@@ -3,6 +3,7 @@
 
 #include "base/text/text.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace ddlrun::frameworks {
@@ -121,6 +122,24 @@ int PythonWords::imports_module(std::string_view module) const {
 int PythonWords::names_word(const std::string& word) const {
   const auto found = names.find(word);
   return found == names.end() ? 0 : found->second;
+}
+
+std::vector<std::string> imported_files(const PythonWords& words) {
+  std::vector<std::string> files;
+  const auto add = [&](const std::string& file) {
+    if (std::ranges::find(files, file) == files.end()) files.push_back(file);
+  };
+  for (const auto& [import, line] : words.imports) {
+    const std::string_view name =
+        std::string_view(import).substr(std::min(import.find_first_not_of('.'), import.size()));
+    const auto parts = split(name, '.');
+    if (parts[0].empty()) continue;
+    const std::string first(parts[0]);
+    add(first + ".py");
+    add(first + "/__init__.py");
+    if (parts.size() > 1 && !parts[1].empty()) add(first + "/" + std::string(parts[1]) + ".py");
+  }
+  return files;
 }
 
 PythonWords read_python_words(std::string_view text) {

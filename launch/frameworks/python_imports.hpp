@@ -7,10 +7,13 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ddlrun::frameworks {
 
 constexpr std::size_t most_script_bytes = 256 * 1024;
+constexpr std::size_t most_module_bytes = 64 * 1024;  // of a module beside the script
+constexpr std::size_t most_modules = 16;
 
 struct PythonWords {
   std::map<std::string, int> imports;  // "torch.nn.parallel.DistributedDataParallel" -> its first line
@@ -20,6 +23,9 @@ struct PythonWords {
   int imports_module(std::string_view module) const;
   int names_word(const std::string& word) const;  // line or 0
 };
+
+// The files that the imports may mean beside the script: of "a.b" a.py, a/__init__.py and a/b.py. Each once.
+std::vector<std::string> imported_files(const PythonWords& words);
 
 // `text` may be the first part of a script.
 PythonWords read_python_words(std::string_view text);

@@ -37,6 +37,30 @@ std::string read_script(System& system, const Command& program, frameworks::Dete
   }
 }
 
+// Small files beside the script that its imports may mean; one level.
+std::vector<frameworks::PythonModule> read_modules(System& system, const Command& program,
+                                                   const frameworks::DetectRequest& request) {
+  std::vector<frameworks::PythonModule> modules;
+  const auto at = find_script(program);
+  if (!at || !frameworks::is_python_script(program, request.script)) return modules;
+  const std::string path = *at == 0 ? find_program(system, program[0]) : program[*at];
+  const std::string directory =
+      path.find('/') == std::string::npos ? "" : path.substr(0, path.rfind('/') + 1);
+  for (const std::string& name : imported_files(frameworks::read_python_words(request.script))) {
+    const std::string file = directory + name;
+    if (file == path || !system.files.exists(file)) continue;
+    try {
+      const auto part = system.files.read_from(file, 0, frameworks::most_module_bytes);
+      if (!part || part->size > frameworks::most_module_bytes) continue;
+      modules.push_back({name, part->bytes});
+    } catch (const Error&) {
+      continue;  // the ranks will report that
+    }
+    if (modules.size() == frameworks::most_modules) break;
+  }
+  return modules;
+}
+
 // Only for Caffe's command line: its libraries distinguish Intel Caffe from other versions.
 std::vector<std::string> caffe_libraries(System& system, const Command& program) {
   const bool trains =
@@ -49,6 +73,7 @@ Detection detect(System& system, const Command& program) {
   frameworks::DetectRequest request;
   request.program = program;
   request.script = read_script(system, program, request);
+  request.modules = read_modules(system, program, request);
   request.libraries = caffe_libraries(system, program);
   return frameworks::detect_framework(request);
 }

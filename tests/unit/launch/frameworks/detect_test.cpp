@@ -70,6 +70,33 @@ TEST_CASE("scripts of the founding documents and their like") {
   });
 }
 
+TEST_CASE("modules that the script imports from its own directory") {
+  const std::string script = "import tensorflow as tf\nimport strategy\n";
+  const frameworks::PythonModule keras{
+      "strategy.py", "import tensorflow as tf\ns = tf.distribute.MultiWorkerMirroredStrategy()\n"};
+  const frameworks::PythonModule torch{"net.py", "import torch.distributed as dist\n"};
+  const frameworks::PythonModule plain{"data.py", "import numpy\n"};
+  struct Row {
+    std::string script;
+    std::vector<frameworks::PythonModule> modules;
+    Framework framework;
+    bool doubtful;
+  };
+  for (const Row& row :
+       {Row{script, {plain, keras}, Framework::tensorflow, false},
+        Row{script, {plain}, Framework::none, true}, Row{script, {keras, torch}, Framework::none, true},
+        // What the script itself shows decides.
+        Row{"import horovod.torch\n", {keras}, Framework::horovod, false},
+        Row{"import mpi4py\n", {keras}, Framework::none, false}}) {
+    CAPTURE(row.script);
+    const auto found = detect_framework({{"python3", "train.py"}, row.script, "train.py", {}, row.modules});
+    CHECK(name_of(found.framework) == name_of(row.framework));
+    CHECK(found.doubtful == row.doubtful);
+  }
+  CHECK(detect_framework({{"python3", "train.py"}, script, "train.py", {}, {keras}}).why ==
+        "train.py imports strategy.py, whose line 2 imports tensorflow and uses MultiWorkerMirroredStrategy");
+}
+
 TEST_CASE("torch beside another framework is noted") {
   const auto torch = [](const char* script) {
     return frameworks::detect_framework({{"python3", "train.py"}, script, "train.py", {}}).torch;

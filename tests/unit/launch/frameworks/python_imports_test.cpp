@@ -43,6 +43,14 @@ TEST_CASE("imports in the forms that Python has") {
   }
 }
 
+TEST_CASE("files beside a script that its imports may mean") {
+  CHECK(
+      frameworks::imported_files(frameworks::read_python_words("from models.net import Net\nfrom . import x\n"
+                                                               "import models\n")) ==
+      std::vector<std::string>{"x.py", "x/__init__.py", "models.py", "models/__init__.py", "models/net.py"});
+  CHECK(frameworks::imported_files(frameworks::read_python_words("x = 1\n")).empty());
+}
+
 TEST_CASE("names of the code, not of strings and comments") {
   const PythonWords words = read_python_words(
       "# MirroredStrategy\nparser.add('--ps_hosts')\nFLAGS.ps_hosts.split(',')\nm = "

@@ -21,6 +21,12 @@ ResolvedFramework resolve(const LaunchFlags& flags, const JobShape& shape = {}) 
   fake.files.files["torch.py"] = "import torch.distributed\n";
   fake.files.files["ps.py"] =
       "import tensorflow as tf\nstrategy = tf.distribute.ParameterServerStrategy(resolver)\n";
+  fake.files.files["job/keras.py"] = "import tensorflow as tf\nfrom parts.strategy import make\n";
+  fake.files.files["job/parts/strategy.py"] =
+      "import tensorflow as tf\ndef make(): return tf.distribute.MultiWorkerMirroredStrategy()\n";
+  fake.files.files["job/big.py"] = "import tensorflow as tf\nimport large\n";
+  fake.files.files["job/large.py"] =
+      "import tensorflow as tf\ntf.MultiWorkerMirroredStrategy\n" + std::string(70'000, '#');
   fake.files.files["hvd.yaml"] = "params:\n  cycle_time_ms: 5\n";
   System system = fake.interfaces();
   return launch::resolve_framework(system, flags, shape);
@@ -55,6 +61,11 @@ TEST_CASE("the framework is detected from the script, and --framework overrules 
   CHECK_FALSE(resolve(flags).is_packed);
   flags.framework.framework = "torch";
   CHECK_FALSE(refusal(flags).empty());
+}
+
+TEST_CASE("a module beside the script may name the strategy; a large file is not read") {
+  CHECK(resolve(script("job/keras.py")).spec.framework == Framework::tensorflow);
+  CHECK(resolve(script("job/big.py")).spec.framework == Framework::none);
 }
 
 TEST_CASE("packed order is remarked on, unless --order or a rankfile decides") {
