@@ -3,6 +3,7 @@
 #include "base/text/text.hpp"
 #include "schedulers/scripts/directive_lexer.hpp"
 #include "schedulers/scripts/lint_internal.hpp"
+#include "schedulers/scripts/torch_start.hpp"
 
 #include <fmt/format.h>
 
@@ -136,7 +137,9 @@ void LaunchRules::check_mpirun(const PlacedCommand& placed) {
   const auto count = option_value(command, {"-n", "-np", "--np", "--n", "-c"});
   const auto ranks = count ? parse_unsigned(*count, 1u << 20) : std::nullopt;
   check_intel_options(placed);
-  if (ranks && placed.depth == 0) check_ranks(placed, *ranks);
+  const bool starts_agents = std::ranges::any_of(
+      command.words, [](const ShellWord& word) { return is_torchrun(word.text); });  // not ranks
+  if (ranks && placed.depth == 0 && !starts_agents) check_ranks(placed, *ranks);
   if (ranks) check_binding(placed, *ranks);
   check_rankfile(placed, ranks);
   const auto hostfile = option_value(command, {"--hostfile", "-hostfile", "-machinefile", "--machinefile"});

@@ -107,6 +107,53 @@ TEST_CASE("one mistake is one finding") {
         Reported{"ompthreads-missing | :ompthreads=2"});
 }
 
+TEST_CASE("torchrun for one host: the remedy is the whole line for all hosts") {
+  const std::string slurm = "S #SBATCH -N 2 --ntasks-per-node=1\n";
+  const std::string pbs = "P #PBS -l select=2:ncpus=4 -l place=scatter\ncd /w\n";
+  const std::string on_slurm =
+      "torchrun --nnodes \"$SLURM_NNODES\" --rdzv-backend c10d --rdzv-endpoint "
+      "\"$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1):29500\"";
+  const std::string on_pbs =
+      "torchrun --nnodes 2 --rdzv-backend c10d --rdzv-endpoint \"$(head -n 1 \"$PBS_NODEFILE\"):29500\"";
+  const std::string by_mpirun =
+      "mpirun -n 2 --map-by ppr:1:node --bind-to none --hostfile \"$PBS_NODEFILE\" ";
+  struct Row {
+    std::string head, line, id, mended;
+  };
+  for (const Row& row : {
+           Row{slurm, "srun torchrun --nproc_per_node=2 t.py > a", "torchrun-separate-runs",
+               "srun " + on_slurm + " --nproc_per_node=2 t.py > a"},
+           Row{slurm, "srun torchrun --nnodes 1 --standalone \\\n  t.py 'a b'", "torchrun-separate-runs",
+               "srun " + on_slurm + " t.py 'a b'"},
+           Row{slurm, "srun torchrun --rdzv_endpoint=localhost:0 --nnodes=1:1 t.py", "torchrun-separate-runs",
+               "srun " + on_slurm + " t.py"},
+           Row{slurm, "srun torchrun --master_addr n1 t.py", "torchrun-separate-runs",
+               "srun torchrun --nnodes \"$SLURM_NNODES\" --master_addr n1 t.py"},
+           Row{slurm, "cd a && torchrun t.py", "torchrun-on-first-host",
+               "cd a && srun --ntasks=2 --ntasks-per-node=1 " + on_slurm + " t.py"},
+           Row{pbs, "torchrun t.py", "torchrun-on-first-host", by_mpirun + on_pbs + " t.py"},
+           Row{pbs, "mpirun -n 2 -npernode 1 torchrun t.py", "torchrun-separate-runs",
+               "mpirun -n 2 -npernode 1 " + on_pbs + " t.py"},
+           Row{pbs, "mpirun -n 8 torchrun t.py", "torchrun-separate-runs", by_mpirun + on_pbs + " t.py"},
+           Row{pbs, "pbsdsh -u -- torchrun t.py", "torchrun-separate-runs",
+               "pbsdsh -u -- " + on_pbs + " t.py"},
+       }) {
+    CAPTURE(row.line);
+    std::string mended;
+    for (const Finding& finding : lint(row.head + row.line + "\n"))
+      if (finding.id == row.id) mended = finding.hint;
+    CHECK(mended == row.mended);
+    for (const Finding& finding : lint(row.head + mended + "\n"))
+      CHECK_FALSE(finding.id.starts_with("torchrun"));
+  }
+  // One host of several, or a launcher that replaces torchrun.
+  for (const char* line : {"srun -N 1 -n 1 torchrun --standalone t.py", "ddlrun launch 2x2 -- torchrun t.py",
+                           "export PET_NNODES=2\nsrun torchrun t.py"})
+    for (const Finding& finding : lint(slurm + line + "\n")) CHECK_FALSE(finding.id.starts_with("torchrun"));
+  CHECK_FALSE(has(lint("P #PBS -l select=2:ncpus=4:mpiprocs=4 -l place=scatter\nmpirun -n 2 torchrun t.py\n"),
+                  "ranks-mismatch"));
+}
+
 TEST_CASE("Torque's options are OpenPBS's errors") {
   const auto script =
       parse_job_script("#!/bin/sh\n#PBS -l nodes=2:ppn=8 -l walltime=1:00:00 -t 0-7%2\n", "f");
