@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 namespace ddlrun::job_scripts {
 
@@ -91,7 +90,11 @@ class JobFileWriter {
     }
     report_other_ranks(processes_ > 0 ? step_.all_tasks() : ranks * nodes);
     set("dims", fmt::format("{}x{}", ranks, nodes));
-    if (chunk.cores > 0) set("cores_per_node", std::to_string(chunk.cores));
+    if (chunk.cores > 0) set("cores_per_node", std::to_string(std::max(chunk.cores, processes_)));
+    if (chunk.cores > 0 && processes_ > chunk.cores)
+      leave(request_.select_line,
+            fmt::format("{} core{} on each node", chunk.cores, chunk.cores == 1 ? "" : "s"),
+            fmt::format("too few for {0} processes of torchrun: cores_per_node: {0}", processes_));
     // The cores of torchrun's one task are those of all its processes.
     if (chunk.threads > 0 && threads_ == 0 && processes_ == 0) threads_ = chunk.threads;
     if (threads_ > 0) set("threads", std::to_string(threads_));
@@ -203,7 +206,7 @@ class JobFileWriter {
       } else if (!(commands.size() == 1 && depth_ == 0 && take_line(line, commands[0]))) {
         setup_.push_back(line.text);
       }
-      for (const ShellCommand& command : commands) count_depth(command);
+      for (const ShellCommand& command : commands) depth_ = std::max(0, depth_ + change_of_depth(command));
     }
     if (program_line_ != 0 || setup_.empty()) return;
     // No launcher: the last line is the program, started once.
@@ -222,22 +225,8 @@ class JobFileWriter {
   // What only prints is no loss of the job.
   void report_tail(const ScriptLine& line, const std::vector<ShellCommand>& commands) {
     if (commands.size() == 1 && commands[0].name() == "exit") return;
-    constexpr std::array<std::string_view, 3> harmless{"echo", "date", "hostname"};
-    const bool prints = std::ranges::all_of(commands, [&](const ShellCommand& command) {
-      return command.redirections.empty() && std::ranges::find(harmless, command.name()) != harmless.end();
-    });
-    leave(line.line, line.text, "runs after the program: not carried over", !prints);
+    leave(line.line, line.text, "runs after the program: not carried over", !only_prints(commands));
   }
-  void count_depth(const ShellCommand& command) {
-    for (const std::string& word : command.keywords) {
-      if (word == "if" || word == "for" || word == "while" || word == "until" || word == "case" ||
-          word == "{")
-        ++depth_;
-    }
-    const std::string name = command.name();
-    if (name == "fi" || name == "done" || name == "esac" || name == "}") depth_ = std::max(0, depth_ - 1);
-  }
-
   bool take_program(const ScriptLine& line, const std::vector<ShellCommand>& commands) {
     for (const ShellCommand& command : commands) {
       Command words;
@@ -272,6 +261,7 @@ class JobFileWriter {
     if (!torch->dropped.empty())
       leave(line.line, join(torch->dropped, " "), "ddlrun gives each rank RANK, WORLD_SIZE and MASTER_ADDR");
     for (const std::string& what : torch->wrong) leave(line.line, "torchrun", what, true);
+    for (const std::string& what : torch->notes) leave(line.line, "torchrun", what);
   }
 
   // `before`, then from word `first` on. Words with variables need a shell on each rank, where its own are

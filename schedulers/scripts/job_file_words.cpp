@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 namespace ddlrun::job_scripts {
 
 std::string memory_text(std::uint64_t bytes) {
@@ -27,6 +30,24 @@ bool is_thread_variable(std::string_view name) {
 bool is_submit_directory(std::string_view word) {
   return word == "$PBS_O_WORKDIR" || word == "${PBS_O_WORKDIR}" || word == "$SLURM_SUBMIT_DIR" ||
          word == "${SLURM_SUBMIT_DIR}";
+}
+
+int change_of_depth(const ShellCommand& command) {
+  int change = 0;
+  for (const std::string& word : command.keywords) {
+    if (word == "if" || word == "for" || word == "while" || word == "until" || word == "case" || word == "{")
+      ++change;
+  }
+  const std::string name = command.name();
+  if (name == "fi" || name == "done" || name == "esac" || name == "}") --change;
+  return change;
+}
+
+bool only_prints(const std::vector<ShellCommand>& commands) {
+  constexpr std::array<std::string_view, 3> harmless{"echo", "date", "hostname"};
+  return std::ranges::all_of(commands, [&](const ShellCommand& command) {
+    return command.redirections.empty() && std::ranges::find(harmless, command.name()) != harmless.end();
+  });
 }
 
 }  // namespace ddlrun::job_scripts

@@ -70,6 +70,7 @@ class TorchReader {
       nodes_ = value;
     else if (meaning == Meaning::unknown)
       start_.wrong.push_back(word + " has no counterpart");
+    is_standalone_ = is_standalone_ || word == "--standalone";
     if (meaning == Meaning::nodes || meaning == Meaning::rendezvous) start_.dropped.push_back(word);
   }
 
@@ -87,24 +88,33 @@ class TorchReader {
     const std::uint64_t hosts = std::max<std::uint64_t>(1, node_count(request_));
     const auto number = parse_unsigned(nodes_, max_count);
     const bool is_computed = nodes_.starts_with('$');
-    if (!nodes_.empty() && !is_computed && number != hosts)
+    const bool is_alone = is_standalone_ || nodes_.empty() || number == 1;
+    if (!is_alone && !is_computed && number != hosts)
       start_.wrong.push_back(fmt::format("--nnodes {}: the job has {} hosts", nodes_, hosts));
-    if (step_.launcher != "srun" && hosts > 1)
+    if (step_.launcher.empty() && hosts > 1)
       start_.wrong.push_back(fmt::format("without srun it starts on the first of {} hosts only", hosts));
-    if (step_.launcher != "srun") return;
+    if (step_.launcher.empty()) return;
     std::uint64_t agents = task_count(request_);
     if (step_.tasks_per_node > 0) agents = step_.tasks_per_node * hosts;
     if (step_.all_tasks() > 0) agents = step_.all_tasks();
     if (agents != hosts)
       start_.wrong.push_back(
-          fmt::format("srun starts it {} times in a job of {} hosts: {} ranks of each are taken", agents,
-                      hosts, start_.processes));
+          fmt::format("{} starts it {} time{} in a job of {} hosts: {} ranks of each are taken",
+                      step_.launcher, agents, agents == 1 ? "" : "s", hosts, start_.processes));
+    if (is_alone && std::min(agents, hosts) > 1)
+      start_.notes.push_back(
+          fmt::format("{}: this line ran {} separate trainings; ddlrun runs one on {} hosts",
+                      is_standalone_   ? "--standalone"
+                      : nodes_.empty() ? "no --nnodes"
+                                       : "--nnodes " + nodes_,
+                      agents, hosts));
   }
 
   const ResourceRequest& request_;
   const LaunchStep& step_;
   TorchStart start_;
   std::string nodes_;
+  bool is_standalone_ = false;
 };
 
 }  // namespace

@@ -18,6 +18,7 @@ struct TorchStart {
   std::uint64_t processes = 1;       // of each host
   std::vector<std::string> dropped;  // words that ddlrun replaces: "--rdzv_backend=c10d"
   std::vector<std::string> wrong;    // what has no counterpart, in words for people
+  std::vector<std::string> notes;    // what changes, for people
 };
 
 // `words` begin with torchrun or "python -m torch.distributed.run"; nothing for another command. `step` is

@@ -134,13 +134,23 @@ reports() { # SED-SCRIPT TEXT
   expect 1 "$2" "$DDLRUN" convert "$work/changed.sh" --to ddlrun.yaml
 }
 reports 's/per-node=1/per-node=2/' 'srun starts it 4 times in a job of 2 hosts'
-reports 's/^srun /srun -N 1 -n 1 /' 'srun starts it 1 times in a job of 2 hosts'
+reports 's/^srun /srun -N 1 -n 1 /' 'srun starts it 1 time in a job of 2 hosts'
 reports 's/^srun //' 'without srun it starts on the first of 2 hosts only'
 # shellcheck disable=SC2016 # as the script has it
 reports 's/nproc_per_node=4/nproc_per_node=$GPUS/' '$GPUS processes of each host: not known here'
 reports 's/nnodes=2/nnodes=1:4/' '--nnodes 1:4: the job has 2 hosts'
 reports 's/train.py/--max-restarts 3 train.py/' '--max-restarts 3 has no counterpart'
 reports "s/srun torchrun.*/srun bash -c 'torchrun train.py'/" 'torchrun: inside another command'
+# torchrun without --nnodes trained on each host for itself; the new job is one training.
+for words in '' '--standalone ' '--nnodes=1 '; do
+  printf '#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1 --time=1:00:00\nsrun torchrun %s--nproc_per_node=2 train.py\n' "$words" >"$work/apart.sh"
+  expect 0 'this line ran 2 separate trainings; ddlrun runs one on 2 hosts' "$DDLRUN" convert "$work/apart.sh" --to ddlrun.yaml
+  has "torchrun $words" "$work/out" 'dims: 2x2'
+  has "torchrun $words" "$work/out" 'cores_per_node: 2' # of one task's one core
+  has "torchrun $words" "$work/err" 'too few for 2 processes of torchrun'
+done
+printf '#!/bin/bash\n#PBS -l select=2:ncpus=4:mpiprocs=1 -l walltime=1:00:00\nmpirun -n 2 torchrun --nproc_per_node=2 train.py\n' >"$work/apart.pbs"
+expect 0 'no --nnodes: this line ran 2 separate trainings' "$DDLRUN" convert "$work/apart.pbs" --to ddlrun.yaml
 # submit accepts each file that convert writes, for each site, from another directory; else nothing is written.
 mkdir -p "$work/sites"
 printf 'scheduler: pbs\nrequired: [queue, account]\nwalltime_most: 30m\n' >"$work/sites/strict.yaml"
