@@ -155,6 +155,8 @@ constexpr LintExample examples[] = {
      "P #PBS -l select=2:ncpus=4:mpiprocs=4:ompthreads=1\nmpirun -np 8 a\n"},
     {"ranks-mismatch", "S #SBATCH -N 2 --ntasks-per-node=4\nddlrun launch 4x1x1 -- a\n",
      "S #SBATCH -N 2 --ntasks-per-node=4\nddlrun launch 4x2x1 -- a\n"},
+    {"ranks-mismatch", "S #SBATCH -N 2 --ntasks-per-node=1\nddlrun launch 2x2 -- a\n",
+     "S #SBATCH -N 2 --ntasks-per-node=1\nddlrun launch --launcher srun 2x2 -- a\n"},
     {"bound-to-one-core", "P #PBS -l select=1:ncpus=68\nmpirun -n 1 a\n",
      "P #PBS -l select=1:ncpus=68\nmpirun -n 1 --bind-to none a\n"},
     {"bound-to-one-core", "S export OMP_NUM_THREADS=8\nmpirun -np 2 a\n",

@@ -13,6 +13,12 @@ namespace ddlrun::job_scripts {
 
 namespace {
 
+// Ranks per host of dims, and the number of hosts.
+struct DimsShape {
+  std::uint64_t per_host = 0, hosts = 1;
+  std::uint64_t ranks() const { return per_host * hosts; }
+};
+
 class LaunchRules : private RuleSet {
  public:
   explicit LaunchRules(const ScriptView& view) : RuleSet(view) {}
@@ -28,6 +34,7 @@ class LaunchRules : private RuleSet {
   void check_export(const PlacedCommand& placed);
   void check_rank_variables(const PlacedCommand& placed);
   void check_dims(const PlacedCommand& placed);
+  void check_launch_dims(const PlacedCommand& placed, const ShellWord& word, const DimsShape& shape);
   void check_sequence();
   void check_devices();
   bool is_open_mpi(const ShellCommand& command) const {
@@ -260,32 +267,62 @@ void LaunchRules::check_rank_variables(const PlacedCommand& placed) {
   }
 }
 
+std::optional<DimsShape> read_dims(std::string_view word) {
+  const auto parts = split(word, 'x');
+  if (parts.size() < 2 || parts.size() > 4) return std::nullopt;
+  DimsShape shape;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto number = parse_unsigned(parts[i], 1u << 10);
+    if (!number || *number == 0) return std::nullopt;
+    if (i == 0)
+      shape.per_host = *number;
+    else
+      shape.hosts *= *number;
+  }
+  return shape;
+}
+
 // "4x2x3" behind ddlrun or a rankfile generator.
 void LaunchRules::check_dims(const PlacedCommand& placed) {
   for (std::size_t i = 1; i < placed.command.words.size() && i < 6; ++i) {
-    const std::string& word = placed.command.words[i].text;
-    const auto parts = split(word, 'x');
-    if (parts.size() < 2 || parts.size() > 4) continue;
-    std::uint64_t product = 1;
-    bool good = true;
-    for (const std::string_view part : parts) {
-      const auto number = parse_unsigned(part, 1u << 10);
-      good = good && number && *number > 0;
-      product *= number.value_or(1);
-    }
-    if (!good) continue;
-    dims_ = product;
-    const std::uint64_t asked = task_count(view_.request);
-    if (launch_tool_of(placed.command) == LaunchTool::ddlrun && placed.command.words.size() > 1 &&
-        placed.command.words[1].text == "launch" && !view_.request.chunks.empty() && asked > 1 &&
-        asked != product)
-      add("ranks-mismatch", product > asked ? Severity::error : Severity::warning,
-          place_of(placed, placed.command.words[i]),
-          fmt::format("dims {} are {} ranks, {} were requested", word, product, asked),
-          "the launch and the request are of two sizes",
-          view_.pbs() ? "another select or other dims" : "another --nodes or other dims");
+    const ShellWord& word = placed.command.words[i];
+    const auto shape = read_dims(word.text);
+    if (!shape) continue;
+    dims_ = shape->ranks();
+    const bool launches =
+        launch_tool_of(placed.command) == LaunchTool::ddlrun && placed.command.words[1].text == "launch";
+    if (launches) check_launch_dims(placed, word, *shape);
     return;
   }
+}
+
+void LaunchRules::check_launch_dims(const PlacedCommand& placed, const ShellWord& word,
+                                    const DimsShape& shape) {
+  const std::uint64_t asked = task_count(view_.request), hosts = node_count(view_.request);
+  if (view_.request.chunks.empty() || asked <= 1 || asked == shape.ranks()) return;
+  const bool more = shape.ranks() > asked;
+  // Only mpirun takes the job's tasks for its slots: srun gets the host of each rank, ssh knows no tasks. A
+  // whole node without a number of tasks has a slot for each core.
+  const std::string launcher = option_value(placed.command, {"--launcher"}).value_or("");
+  const bool is_whole = view_.slurm() && view_.request.exclusive &&
+                        directives_of(view_, "ntasks", 0).empty() &&
+                        directives_of(view_, "ntasks-per-node", 0).empty();
+  if (more && shape.hosts <= hosts && (launcher == "srun" || launcher == "ssh" || is_whole)) return;
+  const bool same_hosts = shape.hosts == hosts;
+  std::string hint =
+      view_.pbs() ? (same_hosts ? "" : fmt::format("select={} with ", shape.hosts)) +
+                        fmt::format("mpiprocs={}", shape.per_host)
+                  : fmt::format("#SBATCH {}--ntasks-per-node={}",
+                                same_hosts ? "" : fmt::format("--nodes={} ", shape.hosts), shape.per_host);
+  if (more && view_.slurm() && shape.hosts <= hosts) hint += "; or ddlrun launch --launcher srun";
+  if (!more) hint += fmt::format("; or dims {}x{}", asked / std::max<std::uint64_t>(1, hosts), hosts);
+  add("ranks-mismatch", more ? Severity::error : Severity::warning, place_of(placed, word),
+      fmt::format("dims {} are {} ranks on {} hosts, the job has {} tasks on {}", word.text, shape.ranks(),
+                  shape.hosts, asked, hosts),
+      !more           ? fmt::format("{} of the requested tasks start no rank", asked - shape.ranks())
+      : view_.slurm() ? "mpirun starts no more ranks on a host than the job has tasks there"
+                      : "more ranks than mpiprocs: they share cores, or mpirun has too few slots",
+      hint);
 }
 
 bool mentions_or(std::string_view comment) {

@@ -154,6 +154,38 @@ TEST_CASE("torchrun for one host: the remedy is the whole line for all hosts") {
                   "ranks-mismatch"));
 }
 
+TEST_CASE("dims against the job: what the job lacks is named") {
+  struct Row {
+    const char *text, *hint;
+  };
+  for (const Row& row : {
+           Row{"S #SBATCH -N 2 --ntasks-per-node=1\nddlrun launch 2x2 -- a\n",
+               "#SBATCH --ntasks-per-node=2; or ddlrun launch --launcher srun"},
+           Row{"S #SBATCH -N 2\nddlrun launch 2x2 -- a\n",
+               "#SBATCH --ntasks-per-node=2; or ddlrun launch --launcher srun"},
+           Row{"S #SBATCH -N 2 --ntasks-per-node=2\nddlrun launch 2x4 -- a\n",
+               "#SBATCH --nodes=4 --ntasks-per-node=2"},
+           Row{"S #SBATCH -N 2 --ntasks-per-node=2\nddlrun launch --launcher srun 2x4 -- a\n",
+               "#SBATCH --nodes=4 --ntasks-per-node=2"},
+           Row{"S #SBATCH -N 2 --ntasks-per-node=4\nddlrun launch 4x1 -- a\n",
+               "#SBATCH --nodes=1 --ntasks-per-node=4; or dims 4x2"},
+           Row{"P #PBS -l select=2:ncpus=4:mpiprocs=2:ompthreads=1 -l place=scatter\nddlrun launch 4x2 -- "
+               "a\n",
+               "mpiprocs=4"},
+           // What runs: no finding.
+           Row{"S #SBATCH -N 2 --ntasks-per-node=1\nddlrun launch --launcher srun 2x2 -- a\n", ""},
+           Row{"S #SBATCH -N 2 --ntasks-per-node=1\nddlrun launch --launcher=ssh 2x2 -- a\n", ""},
+           Row{"S #SBATCH -N 2 --exclusive\nddlrun launch 2x2 -- a\n", ""},
+           Row{"S #SBATCH -N 2 --ntasks-per-node=2\nddlrun launch 2x2 -- a\n", ""},
+       }) {
+    CAPTURE(row.text);
+    std::string hint;
+    for (const Finding& finding : lint(row.text))
+      if (finding.id == "ranks-mismatch") hint = finding.hint;
+    CHECK(hint == row.hint);
+  }
+}
+
 TEST_CASE("Torque's options are OpenPBS's errors") {
   const auto script =
       parse_job_script("#!/bin/sh\n#PBS -l nodes=2:ppn=8 -l walltime=1:00:00 -t 0-7%2\n", "f");
