@@ -23,17 +23,22 @@ std::uint32_t site_number(const templates::SiteProfile* site, std::string_view k
 
 // A node, as well as it is known: what was given, the centre's, or what the request gives away. 68 and 72
 // cores of one node with 4 hardware threads each are Knights Landing.
-ThreadMachine find_machine(const ScriptView& view) {
-  if (view.context.machine) return *view.context.machine;
+struct KnownMachine {
+  ThreadMachine machine{0, 0, 0};
+  bool siblings_known = true;  // how many hardware threads a core has
+};
+
+KnownMachine find_machine(const ScriptView& view) {
+  if (view.context.machine) return {*view.context.machine, true};
   const std::uint32_t cores = site_number(view.context.site, "cores_per_node");
   const std::uint32_t per_core = site_number(view.context.site, "hardware_threads_per_core");
-  if (cores > 0) return {1, cores, std::max(1u, per_core)};
-  if (view.request.chunks.empty()) return {0, 0, 0};
+  if (cores > 0) return {{1, cores, std::max(1u, per_core)}, per_core > 0};
+  if (view.request.chunks.empty()) return {};
   const Chunk& chunk = view.request.chunks.front();
-  if (chunk.cores == 68) return {1, 68, 4};
+  if (chunk.cores == 68) return {{1, 68, 4}, true};
   const bool whole = view.request.exclusive || view.request.spread == Spread::scatter;
-  return whole && chunk.cores > 1 ? ThreadMachine{1, static_cast<std::uint32_t>(chunk.cores), 1}
-                                  : ThreadMachine{0, 0, 0};
+  if (!whole || chunk.cores <= 1) return {};
+  return {{1, static_cast<std::uint32_t>(chunk.cores), 1}, false};
 }
 
 bool runs_word(const ScriptView& view, std::string_view text) {
@@ -68,7 +73,9 @@ affinity::ThreadEnvironment describe(const ScriptView& view) {
     if (line.text.find('$') == std::string::npos && line.text.find('`') == std::string::npos)
       environment.variables[name] = line.text;
   }
-  environment.machine = find_machine(view);
+  const KnownMachine known = find_machine(view);
+  environment.machine = known.machine;
+  environment.siblings_known = known.siblings_known;
   if (!view.request.chunks.empty()) {
     const Chunk& chunk = view.request.chunks.front();
     environment.ranks_per_node = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, chunk.tasks));

@@ -238,7 +238,11 @@ constexpr LintExample examples[] = {
     {"kmp-compact",
      "P #PBS -l select=1:ncpus=8:mpiprocs=2:ompthreads=4\nexport KMP_AFFINITY=compact\nmpirun -n 2 /bin/a\n",
      "P #PBS -l select=1:ncpus=8:mpiprocs=2:ompthreads=4\nexport "
-     "KMP_AFFINITY=granularity=fine,compact,1,0\nmpirun -n 2 /bin/a\n"},
+     "KMP_AFFINITY=granularity=fine,compact,1,0\nmpirun -n 2 /bin/a\n",
+     "",
+     "A warning if the cores are known to have several hardware threads (--smt, --topology, --site).\n"
+     "A note if that is not known. Not reported for cores with one hardware thread, for ranks with one\n"
+     "thread, with KMP_HW_SUBSET=1t, or if there is a thread for each hardware thread.\n"},
     {"kmp-and-omp", "P export KMP_AFFINITY=scatter\nexport OMP_PLACES=cores\n/bin/a\n",
      "P export OMP_PLACES=cores\n/bin/a\n"},
     {"ompthreads-differ",
@@ -289,6 +293,7 @@ std::string explain_rule(const std::string& id) {
       fmt::format("A script with {}{}:\n{}", id, site ? ", checked for a site" : "", indented(bad));
   for (const Finding& finding : lint_script(parse_job_script(bad, "script"), context))
     if (finding.id == id) text += render_finding("script", finding);
+  if (!example->when.empty()) text += fmt::format("When it is reported:\n{}", indented(example->when));
   return text + "A script without it:\n" + indented(unfold_example(example->good));
 }
 

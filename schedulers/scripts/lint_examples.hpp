@@ -12,6 +12,7 @@ struct LintExample {
   std::string_view id;         // of the finding
   std::string_view bad, good;  // "P ..." and "S ..." stand for the head of a sound PBS or Slurm script
   std::string_view site = {};  // the profile that the rule needs, or ""
+  std::string_view when = {};  // what the rule depends on beside the script, as whole lines
 };
 std::span<const LintExample> lint_examples();
 

@@ -60,10 +60,12 @@ class Linter {
         {std::move(id), severity, std::move(variable), std::move(what), std::move(hint), std::move(mend)});
   }
 
+  bool knows_siblings() const { return has_machine_ && given_.siblings_known; }
+
   // " : 60 threads on 15 of 68 cores, 4 on the fullest", where the machine is known and the rank has all of
   // it.
   std::string cost(OpenMpRuntime runtime, const EnvVars& variables) const {
-    if (!has_machine_ || threads_ == 0 || given_.ranks_per_node > 1) return {};
+    if (!knows_siblings() || threads_ == 0 || given_.ranks_per_node > 1) return {};
     const auto map = map_threads({given_.machine, {}, runtime, variables, threads_});
     if (!map || !map->bound) return {};
     return fmt::format(": {} on {} of {}, {} on the fullest", count(threads_, "thread"), map->distinct_cores,
@@ -84,20 +86,22 @@ class Linter {
       return;
     }
     const bool first_number = kmp.permute.value_or(0) > 0;
-    const bool siblings = !has_machine_ || given_.machine.threads_per_core > 1;
-    if (kmp.type != "compact" || first_number || !siblings ||
+    const bool siblings = !knows_siblings() || given_.machine.threads_per_core > 1;
+    // One thread has the first place with and without the permute.
+    if (kmp.type != "compact" || first_number || !siblings || threads_ == 1 ||
         variable_of(given_.variables, "KMP_HW_SUBSET").find("1t") != std::string::npos)
       return;
     if (fills_anyway()) return;
-    find("kmp-compact", AffinitySeverity::warning, name,
-         fmt::format("{} fills the hardware threads of a core before the next core{}", shown(name),
-                     cost(OpenMpRuntime::libomp)),
+    find("kmp-compact", knows_siblings() ? AffinitySeverity::warning : AffinitySeverity::note, name,
+         fmt::format(
+             "{} fills all hardware threads of a core before the next core{}", shown(name),
+             knows_siblings() ? cost(OpenMpRuntime::libomp) : "; harmless only where cores have one each"),
          export_line(name, good_kmp), {mend});
   }
 
   // As many threads as hardware threads: then every order fills all.
   bool fills_anyway() const {
-    return has_machine_ && given_.ranks_per_node <= 1 && threads_ >= given_.machine.processors();
+    return knows_siblings() && given_.ranks_per_node <= 1 && threads_ >= given_.machine.processors();
   }
 
   void check_kmp_against_others() {

@@ -21,6 +21,7 @@ struct ThreadEnvironment {
   EnvVars variables;
   OpenMpRuntime runtime = OpenMpRuntime::unknown;
   ThreadMachine machine{0, 0, 0};    // a node: packages, cores, hardware threads
+  bool siblings_known = true;        // false: the machine's threads_per_core is a guess
   std::uint32_t ranks_per_node = 0;  // mpiprocs, ntasks-per-node
   std::uint32_t ompthreads = 0;      // of a PBS request: sets OMP_NUM_THREADS, unless the script does
   std::uint32_t cpus_per_chunk = 0;  // of a PBS request: ncpus, what OMP_NUM_THREADS is without ompthreads

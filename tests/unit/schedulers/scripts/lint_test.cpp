@@ -186,6 +186,33 @@ TEST_CASE("dims against the job: what the job lacks is named") {
   }
 }
 
+TEST_CASE("compact has one verdict in scripts that know the same of the node") {
+  const std::string lines =
+      "export KMP_AFFINITY=granularity=fine,compact\nexport OMP_NUM_THREADS=2\n/bin/a\n";
+  for (const char* head : {"P #PBS -l select=2:ncpus=4:mpiprocs=2:ompthreads=2\n",
+                           "P #PBS -l select=2:ncpus=4:mpiprocs=2:ompthreads=2 -l place=scatter\n",
+                           "P #PBS -l select=2:ncpus=4:mpiprocs=2:ompthreads=2 -l place=scatter:excl\n",
+                           "S #SBATCH --nodes=2 --ntasks-per-node=2 --cpus-per-task=2\n",
+                           "S #SBATCH --nodes=2 --ntasks-per-node=2 --cpus-per-task=2 --exclusive\n"}) {
+    CAPTURE(head);
+    std::string verdict;
+    for (const Finding& finding : lint(head + lines))
+      if (finding.id == "kmp-compact") verdict = name_of(finding.severity);
+    CHECK(verdict == "note");
+    LintContext context;
+    context.machine = {1, 32, 2};
+    const auto script = parse_job_script(unfold_example(head + lines), "f");
+    const auto known = lint_script(script, context);
+    CHECK(has(known, "kmp-compact"));
+    CHECK(needs_attention(known));
+    context.machine = {1, 32, 1};
+    CHECK_FALSE(has(lint_script(script, context), "kmp-compact"));
+  }
+  const std::string explained = explain_rule("kmp-compact");
+  for (const char* words : {"A note if that is not known", "--smt", "KMP_HW_SUBSET=1t"})
+    CHECK(explained.find(words) != std::string::npos);
+}
+
 TEST_CASE("Torque's options are OpenPBS's errors") {
   const auto script =
       parse_job_script("#!/bin/sh\n#PBS -l nodes=2:ppn=8 -l walltime=1:00:00 -t 0-7%2\n", "f");

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <set>
 
 using namespace ddlrun;
@@ -102,6 +103,36 @@ TEST_CASE("what people write by hand") {
     CHECK(ids == row.ids);
     if (!findings.empty())
       CHECK_MESSAGE(findings[0].what.find(row.part) != std::string::npos, findings[0].what);
+  }
+}
+
+TEST_CASE("compact is judged by what is known of the hardware threads, and by nothing else") {
+  const EnvVars compact{{"KMP_AFFINITY", "granularity=fine,compact"}, {"OMP_NUM_THREADS", "4"}};
+  struct Row {
+    ThreadMachine machine;
+    bool siblings_known;
+    std::string threads;
+    std::optional<AffinitySeverity> verdict;
+  };
+  for (const Row& row : {
+           Row{{1, 8, 2}, true, "4", AffinitySeverity::warning},
+           Row{{1, 8, 1}, true, "4", std::nullopt},
+           Row{{1, 8, 1}, false, "4", AffinitySeverity::note},
+           Row{{1, 8, 1}, false, "8", AffinitySeverity::note},
+           Row{{0, 0, 0}, true, "4", AffinitySeverity::note},
+           Row{{1, 8, 2}, true, "16", std::nullopt},  // every order fills all
+           Row{{1, 8, 2}, true, "1", std::nullopt},   // one thread has the first place in any order
+           Row{{0, 0, 0}, true, "1", std::nullopt},
+       }) {
+    CAPTURE(row.threads);
+    CAPTURE(row.machine.threads_per_core);
+    ThreadEnvironment environment = env(compact, row.machine);
+    environment.siblings_known = row.siblings_known;
+    environment.variables["OMP_NUM_THREADS"] = row.threads;
+    std::optional<AffinitySeverity> verdict;
+    for (const AffinityFinding& finding : check_thread_environment(environment))
+      if (finding.id == "kmp-compact") verdict = finding.severity;
+    CHECK(verdict == row.verdict);
   }
 }
 
