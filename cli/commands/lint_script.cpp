@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -65,13 +66,28 @@ std::string render_all(const std::string& file, const std::vector<job_scripts::F
   return text;
 }
 
+// "place-missing, kmp-compact"; with the lines: "kmp-grammar in line 9".
+std::string list_ids(const std::vector<job_scripts::Finding>& findings, bool with_lines) {
+  constexpr std::size_t most_ids = 8;
+  std::vector<std::string> names;
+  for (const auto& finding : findings) {
+    std::string name = finding.id;
+    if (with_lines && finding.place.line > 0) name += fmt::format(" in line {}", finding.place.line);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  }
+  const std::string more =
+      names.size() > most_ids ? fmt::format(" and {} more", names.size() - most_ids) : "";
+  names.resize(std::min(names.size(), most_ids));
+  return names.empty() ? "" : fmt::format(" ({}{})", join(names, ", "), more);
+}
+
 int run_fix(System& system, const job_scripts::JobScript& script, const job_scripts::LintContext& context) {
   const auto fixed = job_scripts::fix_script(script, context);
   system.out(fixed.text);
   system.err(render_all(script.file, fixed.remaining));
-  system.err(fmt::format("ddlrun: {}: {} corrected; {} left\n", script.file,
-                         job_scripts::render_counts(fixed.fixed),
-                         job_scripts::render_counts(fixed.remaining)));
+  system.err(fmt::format("ddlrun: {}: {} corrected{}; {} left{}\n", script.file,
+                         job_scripts::render_counts(fixed.fixed), list_ids(fixed.fixed, false),
+                         job_scripts::render_counts(fixed.remaining), list_ids(fixed.remaining, true)));
   return job_scripts::needs_attention(fixed.remaining) ? 1 : 0;
 }
 
@@ -135,7 +151,7 @@ Subcommand lint_script_command() {
     add_machine_options(app, options->machine);
     app.add_flag("--fix", options->fix,
                  "print the corrected script, and on stderr what is left; corrects bytes, line ends, the "
-                 "shell, quotes and the directory");
+                 "shell, quotes, the directory, and lines whose remedy leaves no choice");
     app.add_option("--explain", options->explain, "show an example of one finding, and the script without it")
         ->type_name("ID");
     app.add_flag("--list-rules", options->list, "list the ids of all findings");

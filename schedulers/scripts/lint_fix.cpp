@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace ddlrun::job_scripts {
 
@@ -53,6 +54,24 @@ bool replace_cd(const Finding& finding, std::string& line, std::size_t at) {
   return true;
 }
 
+// The value of "export NAME=VALUE", the finding's remedy, in the line's own assignment; all else stays.
+bool replace_value(const Finding& finding, std::string& line) {
+  constexpr std::string_view keyword = "export ";
+  if (!finding.hint.starts_with(keyword)) return false;
+  const std::string assignment = finding.hint.substr(keyword.size());
+  const std::string name = assignment.substr(0, assignment.find('=') + 1);
+  ScriptLine shell;
+  shell.text = line;
+  for (const ShellCommand& command : parse_commands(shell)) {
+    for (const ShellWord& word : command.assignments) {
+      if (!word.text.starts_with(name)) continue;
+      line.replace(word.at, word.end - word.at, assignment);
+      return true;
+    }
+  }
+  return false;
+}
+
 bool fix_line(const Finding& finding, std::string& line) {
   const std::size_t at = finding.place.column > 0 ? static_cast<std::size_t>(finding.place.column) - 1 : 0;
   const std::string& id = finding.id;
@@ -60,6 +79,8 @@ bool fix_line(const Finding& finding, std::string& line) {
   if (id == "odd-blank" || id == "odd-dash" || id == "odd-quote") return replace_odd_bytes(line, at);
   if (id == "unquoted-path") return quote_variable(line, at);
   if (id == "cd-to-home") return replace_cd(finding, line, at);
+  if (id == "kmp-trailing" || id == "kmp-compact" || id == "blocktime" || id == "master-is-localhost")
+    return replace_value(finding, line);
   if (id == "backslash-blank") {
     trim_end(line);
     return true;
@@ -92,9 +113,20 @@ std::vector<Finding> fix_lines(const std::vector<Finding>& findings, std::vector
 }
 
 // Before the first command: behind all directives, and in no branch.
-void enter_submit_directory(const ScriptView& view, std::vector<std::string>& lines) {
+void insert_first(const ScriptView& view, const std::string& line, std::vector<std::string>& lines) {
   const auto first = static_cast<std::ptrdiff_t>(view.commands.front().line->line) - 1;
-  lines.insert(lines.begin() + first, "cd \"$PBS_O_WORKDIR\" || exit 1");
+  lines.insert(lines.begin() + first, line);
+}
+
+// One host for each chunk is meant where a chunk has several ranks. Chunks of one rank may be meant to share
+// hosts, and with place=scatter they might never start.
+bool means_hosts(const ResourceRequest& request) {
+  return std::ranges::all_of(request.chunks, [](const Chunk& chunk) { return chunk.tasks > 1; });
+}
+
+// A directive, behind that of the finding.
+void insert_directive(const Finding& finding, std::vector<std::string>& lines) {
+  lines.insert(lines.begin() + finding.place.line, finding.hint);
 }
 
 // "place=scatter" of an -l option, with the option where it has nothing else, and the line likewise.
@@ -136,18 +168,38 @@ JobScript parsed(const std::vector<std::string>& lines, const JobScript& script)
 
 }  // namespace
 
+namespace {
+
+// Corrections that add or remove a line.
+bool fix_lines_around(const Finding& finding, const ScriptView& view, std::vector<std::string>& lines) {
+  const std::string& id = finding.id;
+  if (id == "no-cd")
+    insert_first(view, "cd \"$PBS_O_WORKDIR\" || exit 1", lines);
+  else if (id == "export-starves-ranks")
+    insert_first(view, finding.hint, lines);
+  else if (id == "requeue-truncates" || (id == "place-missing" && means_hosts(view.request)))
+    insert_directive(finding, lines);
+  else
+    return id == "mixed-styles" && finding.hint == place_is_implied && remove_place(view.script, lines);
+  return true;
+}
+
+}  // namespace
+
 FixedScript fix_script(const JobScript& script, const LintContext& context) {
   FixedScript result;
   std::vector<std::string> lines = script.lines;
   result.fixed = fix_lines(lint_script(script, context), lines);
   // What the bytes of a line hid is found only now.
+  for (Finding& finding : fix_lines(lint_script(parsed(lines, script), context), lines))
+    result.fixed.push_back(std::move(finding));
   const JobScript clean = parsed(lines, script);
-  for (const Finding& finding : lint_script(clean, context)) {
-    if (finding.id == "no-cd")
-      enter_submit_directory(make_script_view(clean, context), lines);
-    else if (finding.id != "mixed-styles" || finding.hint != place_is_implied || !remove_place(clean, lines))
-      continue;
-    result.fixed.push_back(finding);
+  const ScriptView view = make_script_view(clean, context);
+  const auto findings = lint_script(clean, context);
+  bool has_unset = false;  // one line serves all steps
+  for (auto finding = findings.rbegin(); finding != findings.rend(); ++finding) {
+    const bool is_there = finding->id == "export-starves-ranks" && std::exchange(has_unset, true);
+    if (is_there || fix_lines_around(*finding, view, lines)) result.fixed.push_back(*finding);
   }
   result.text = joined_lines(lines);
   result.remaining = lint_script(parsed(lines, script), context);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The script with those findings corrected whose correction is beyond doubt: bytes, line ends, the shell, the
-// directory. Every other byte stays.
+// directory, and lines that the remedy has in full. Every other byte stays.
 #pragma once
 
 #include "schedulers/scripts/lint.hpp"

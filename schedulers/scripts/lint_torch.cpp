@@ -227,8 +227,8 @@ void TorchRules::check_master() {
   add("master-is-localhost", Severity::error, {found->second.line, 1},
       fmt::format("MASTER_ADDR={} in a job of {} hosts", found->second.text, node_count(view_.request)),
       "each host waits for the others at its own localhost, until the rendezvous times out",
-      view_.slurm() ? "MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)"
-                    : "MASTER_ADDR=$(head -n 1 \"$PBS_NODEFILE\")");
+      view_.slurm() ? "export MASTER_ADDR=\"$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\""
+                    : "export MASTER_ADDR=\"$(head -n 1 \"$PBS_NODEFILE\")\"");
 }
 
 std::vector<Finding> TorchRules::check() {

@@ -34,11 +34,30 @@ printf '#!/bin/bash\r\n#PBS -N t\r\n#PBS -l walltime=1:00:00\r\npython train.py\
 expect 0 '' "$DDLRUN" lint-script "$work/dos.pbs" --fix
 printf '#!/bin/bash\n#PBS -N t\n#PBS -l walltime=1:00:00\ncd "$PBS_O_WORKDIR" || exit 1\npython train.py\n' >"$work/unix.pbs"
 cmp "$work/unix.pbs" "$work/out" || fail "--fix: $(cat "$work/out")"
-grep -qF "dos.pbs: 1 error, 1 warning corrected; nothing left" "$work/err" || fail "--fix: $(cat "$work/err")"
+grep -qF "dos.pbs: 1 error, 1 warning corrected (crlf, no-cd); nothing left" "$work/err" || fail "--fix: $(cat "$work/err")"
 expect 0 'nothing to mend' "$DDLRUN" lint-script "$work/unix.pbs"
 printf 'export A,1\n' >>"$work/unix.pbs"
 expect 1 'export A,1' "$DDLRUN" lint-script "$work/unix.pbs" --fix
-grep -qF "unix.pbs: nothing corrected; 1 error left" "$work/err" || fail "left: $(cat "$work/err")"
+grep -qF "unix.pbs: nothing corrected; 1 error left (export-no-name in line 6)" "$work/err" || fail "left: $(cat "$work/err")"
+# A remedy that is a whole line is carried out; a name that is left has its line.
+cat >"$work/hello.pbs" <<'EOF'
+#!/bin/bash
+#PBS -N mpi_hello
+#PBS -q normal
+#PBS -l select=2:ncpus=4:mpiprocs=4:ompthreads=1
+#PBS -l walltime=00:10:00
+#PBS -j oe
+
+cd $PBS_O_WORKDIR
+export OMP_NUM_THREADS=2
+export KMP_AFFINITY=granularity=fine,compact
+mpirun -np 8 -hostfile $PBS_NODEFILE ./hello
+EOF
+expect 1 '' "$DDLRUN" lint-script "$work/hello.pbs" --fix
+has "place" "$work/out" '#PBS -l place=scatter'
+has "KMP_AFFINITY" "$work/out" 'export KMP_AFFINITY=granularity=fine,compact,1,0'
+has "corrected" "$work/err" 'corrected (unquoted-path, kmp-compact, place-missing)'
+has "left" "$work/err" 'left (ompthreads-differ in line 10'
 expect_refusal 2 '--fix prints a script' "$DDLRUN" lint-script "$work/unix.pbs" --fix --json
 
 # JSON

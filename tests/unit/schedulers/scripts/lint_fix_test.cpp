@@ -44,6 +44,46 @@ TEST_CASE("what is beyond doubt is corrected, and nothing else") {
   CHECK(shell.text.starts_with("#!/bin/bash\n"));
 }
 
+TEST_CASE("a remedy that is a whole line is carried out where it leaves no choice") {
+  const std::string slurm = "#!/bin/bash\n#SBATCH -J t\n#SBATCH --time=1:00:00\n";
+  const std::string chunks = "#PBS -l select=2:ncpus=4:mpiprocs=4:ompthreads=1\n";
+  struct Row {
+    std::string bad, good;
+  };
+  for (const Row& row : {
+           Row{head + chunks + "#PBS -j oe\n/bin/a\n",
+               head + chunks + "#PBS -l place=scatter\n#PBS -j oe\n/bin/a\n"},
+           Row{head + chunks + "#PBS -j oe\n./a\n",
+               head + chunks + "#PBS -l place=scatter\n#PBS -j oe\ncd \"$PBS_O_WORKDIR\" || exit 1\n./a\n"},
+           Row{head + "export A=1 KMP_AFFINITY='granularity=fine,compact' # why\n",
+               head + "export A=1 KMP_AFFINITY=granularity=fine,compact,1,0 # why\n"},
+           Row{head + "export KMP_AFFINITY=verbose,compact=1\n",
+               head + "export KMP_AFFINITY=verbose,granularity=fine,compact,1,0\n"},
+           Row{head + "export KMP_BLOCKTIME=soon; /bin/a\n", head + "export KMP_BLOCKTIME=1; /bin/a\n"},
+           Row{slurm + "#SBATCH --requeue\nsrun /bin/a\n",
+               slurm + "#SBATCH --requeue\n#SBATCH --open-mode=append\nsrun /bin/a\n"},
+           Row{slurm + "#SBATCH --export=NONE\nsrun /bin/a && \\\n  srun /bin/b\n",
+               slurm + "#SBATCH --export=NONE\nunset SLURM_EXPORT_ENV\nsrun /bin/a && \\\n  srun /bin/b\n"},
+           Row{slurm + "#SBATCH -N 2\nexport MASTER_ADDR=localhost\nsrun /bin/a\n",
+               slurm + "#SBATCH -N 2\nexport MASTER_ADDR=\"$(scontrol show hostnames "
+                       "\"$SLURM_JOB_NODELIST\" | head -n 1)\"\nsrun /bin/a\n"},
+       }) {
+    CAPTURE(row.bad);
+    const FixedScript fixed = fix(row.bad);
+    CHECK(fixed.text == row.good);
+    CHECK_FALSE(needs_attention(fixed.remaining));
+    CHECK(fix(fixed.text).text == fixed.text);
+  }
+  // With place=scatter chunks of one rank each might never start; the value of a lost brace is not known.
+  for (const std::string& kept :
+       {head + "#PBS -l select=8:ncpus=1:mpiprocs=1\n/bin/a\n",
+        head + "export KMP_AFFINITY=granularity=fine,proclist=[0,1\n", head + "export A = 1\n"}) {
+    CAPTURE(kept);
+    CHECK(fix(kept).text == kept);
+    CHECK(needs_attention(fix(kept).remaining));
+  }
+}
+
 TEST_CASE("--fix writes what the finding's remedy says") {
   struct Row {
     std::string shebang, command, fixed;
