@@ -5,6 +5,7 @@
 #include "base/text/text.hpp"
 #include "schedulers/scripts/convert.hpp"
 #include "schedulers/scripts/convert_body.hpp"
+#include "schedulers/scripts/job_file_losses.hpp"
 #include "schedulers/scripts/job_file_words.hpp"
 #include "schedulers/scripts/launch_step.hpp"
 #include "schedulers/scripts/shell_lexer.hpp"
@@ -40,6 +41,7 @@ class JobFileWriter {
     write_queue();
     write_life();
     write_exports();
+    for (Unsupported& loss : find_losses(script_, request_)) file_.unsupported.push_back(std::move(loss));
     report_foreign_variables();
     std::ranges::stable_sort(file_.unsupported, {},
                              [](const Unsupported& item) { return item.line == 0 ? INT32_MAX : item.line; });
@@ -90,6 +92,7 @@ class JobFileWriter {
     }
     report_other_ranks(processes_ > 0 ? step_.all_tasks() : ranks * nodes);
     set("dims", fmt::format("{}x{}", ranks, nodes));
+    report_placement(ranks, nodes);
     if (chunk.cores > 0) set("cores_per_node", std::to_string(std::max(chunk.cores, processes_)));
     if (chunk.cores > 0 && processes_ > chunk.cores)
       leave(request_.select_line,
@@ -102,22 +105,27 @@ class JobFileWriter {
     if (gpus == 0 && request_.total_gpus > 0) gpus = std::max<std::uint64_t>(1, request_.total_gpus / nodes);
     if (gpus > 0) set("gpus", std::to_string(gpus));
     set("gpu_type", chunk.gpu_type);
-    std::uint64_t memory = chunk.memory;
-    if (memory == 0)
-      memory = request_.memory_per_core * (chunk.cores > 0 ? chunk.cores : ranks * chunk.threads);
-    if (memory == 0 && request_.job_memory > 0) memory = request_.job_memory / nodes;
+    const std::uint64_t memory = memory_of_node(request_, chunk, ranks);
     if (memory > 0) set("memory", memory_text(memory));
     set("exclusive", request_.exclusive ? "yes" : "no");
-    std::string constraint = request_.constraint;
-    for (const auto& [name, value] : chunk.others)
-      constraint += fmt::format("{}{}={}", constraint.empty() ? "" : ":", name, value);
-    set("constraint", constraint);
-    std::vector<std::string> hosts;
-    for (const Chunk& one : request_.chunks)
-      if (!one.host.empty()) hosts.push_back(one.host);
-    set("hosts", request_.hosts.empty() ? join(hosts, ",") : request_.hosts);
-    if (!request_.not_hosts.empty())
-      leave(0, "without " + request_.not_hosts, "no key: directives: [\"--exclude=...\"]", true);
+    set("constraint", constraint_of(request_, chunk));
+    set("hosts", hosts_of(request_));
+  }
+
+  // Where the ranks were, as far as the new job has them elsewhere.
+  void report_placement(std::uint64_t ranks, std::uint64_t nodes) {
+    if (nodes < 2) return;
+    if (script_.dialect == Dialect::pbs && request_.style == Style::select &&
+        request_.spread == Spread::unspecified)
+      leave(request_.select_line, "no -l place=scatter",
+            fmt::format("PBS may have put several chunks on one host; dims puts the {0} chunks on {0} hosts",
+                        nodes));
+    if (!fills_hosts_ || ranks < 2 || processes_ > 0) return;
+    set("order", "packed");
+    leave(program_line_, step_.launcher,
+          fmt::format("ranks 0-{} were on the first host: order: packed keeps that; by default neighbour "
+                      "ranks of an MPI program are on different hosts",
+                      ranks - 1));
   }
 
   // The launcher's own numbers, where the job has others.
@@ -156,8 +164,6 @@ class JobFileWriter {
          at += request_.name.size())
       output.replace(at, 2, request_.name);
     set("output", output);
-    if (!request_.error.empty() && request_.error != request_.output)
-      leave(0, "a file for stderr", "both streams go to the output");
     set("mail", request_.mail_user);
     std::vector<std::string> events;
     if (request_.mail_begin) events.emplace_back("begin");
@@ -172,26 +178,30 @@ class JobFileWriter {
       for (const std::string_view job : split(jobs, ':'))
         dependencies.push_back(kind + ":" + std::string(job));
     set_list("dependencies", dependencies);
-    if (request_.requeue.value_or(false))
-      leave(0, "requeue",
-            "with requeue: yes a program that exits 75 is started again; the scheduler's own "
-            "restart after a lost host is not requested");
     set("signal", request_.signal.starts_with("B:") ? request_.signal.substr(2) : request_.signal);
     set("workdir", request_.dir);
-    if (request_.hold) leave(0, "hold", "no key: the job is queued at once", true);
-    if (!request_.begin.empty()) leave(0, "begin " + request_.begin, "no key: directives", true);
-    if (request_.priority)
-      leave(0, fmt::format("priority {}", *request_.priority), "no key: directives", true);
+  }
+
+  // ddlrun launch sets them; without it the program has its own.
+  void write_thread_variables() {
+    for (const auto& [line, text] : thread_variables_) {
+      const auto [name, value] = split_assignment(text);
+      const bool is_count = name == "OMP_NUM_THREADS", is_plain = value.find_first_of("$`") == value.npos;
+      if (file_.settings.contains("runner") && !is_count && is_plain)
+        environment_.push_back(text);
+      else
+        leave(line, text, explain_thread_variable(name, threads_));
+    }
   }
 
   void write_exports() {
-    if (request_.exported == Export::all && script_.dialect == Dialect::pbs)
-      leave(0, "-V",
-            "the whole environment is not passed on: environment: [NAME, NCCL_*] names what the ranks need");
+    write_thread_variables();
     for (const std::string_view item : split(request_.export_list, ','))
       if (!item.empty() && item != "ALL" && item != "NONE") environment_.emplace_back(item);
     for (const auto& [name, value] : request_.assigned) environment_.push_back(name + "=" + value);
     set_list("environment", environment_);
+    // As in a file, where a comma is part of a value.
+    if (!environment_.empty()) file_.settings["environment"].value.line = 1;
     set_list("modules", modules_);
     if (!runs_all_) set_list("setup", setup_);
   }
@@ -237,6 +247,7 @@ class JobFileWriter {
         leave(line.line, line.text, "only the started program is carried over, not what stands around it",
               true);
       step_ = read_launch_step(command).value_or(LaunchStep());
+      fills_hosts_ = !step_.launcher.empty() && fills_hosts(command);
       take_torchrun(line, step_.launcher.empty() ? words : *program, *program);
       const std::size_t tail = count_common_tail(words, *program);
       set_program(line, command, words.size() - tail,
@@ -344,7 +355,7 @@ class JobFileWriter {
         leave(line.line, word.text, "ddlrun sets it for each rank");
       } else if (is_thread_variable(name)) {
         if (name == "OMP_NUM_THREADS") threads_ = parse_unsigned(value, max_count).value_or(0);
-        leave(line.line, word.text, "ddlrun sets it for each rank: keys threads and affinity");
+        thread_variables_.emplace_back(line.line, word.text);
       } else if (computed) {
         setup_.push_back("export " + name + "=" +
                          line.text.substr(word.at + name.size() + 1, word.end - word.at - name.size() - 1));
@@ -362,8 +373,10 @@ class JobFileWriter {
   JobFile file_;
   const ResourceRequest request_;
   std::vector<std::string> modules_, setup_, environment_;
-  std::uint64_t threads_ = 0;    // by OMP_NUM_THREADS
-  LaunchStep step_;              // of the program
+  std::uint64_t threads_ = 0;                                  // by OMP_NUM_THREADS
+  std::vector<std::pair<int, std::string>> thread_variables_;  // "KMP_AFFINITY=compact" of a line
+  LaunchStep step_;                                            // of the program
+  bool fills_hosts_ = false;                                   // its launcher
   std::uint64_t processes_ = 0;  // of torchrun on each host; 0: another launcher
   int program_line_ = 0;
   bool runs_all_ = false;  // the setup lines are the program

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "schedulers/scripts/job_file_words.hpp"
 
+#include "base/text/text.hpp"
+#include "schedulers/scripts/lint_internal.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +19,28 @@ std::string memory_text(std::uint64_t bytes) {
   return fmt::format("{}KiB", bytes / 1024 + 1);
 }
 
+std::uint64_t memory_of_node(const ResourceRequest& request, const Chunk& chunk, std::uint64_t ranks) {
+  if (chunk.memory > 0) return chunk.memory;
+  const std::uint64_t cores = chunk.cores > 0 ? chunk.cores : ranks * chunk.threads;
+  if (request.memory_per_core * cores > 0) return request.memory_per_core * cores;
+  return request.job_memory / std::max<std::uint64_t>(1, node_count(request));
+}
+
+std::string constraint_of(const ResourceRequest& request, const Chunk& chunk) {
+  std::string constraint = request.constraint;
+  for (const auto& [name, value] : chunk.others)
+    constraint += fmt::format("{}{}={}", constraint.empty() ? "" : ":", name, value);
+  return constraint;
+}
+
+std::string hosts_of(const ResourceRequest& request) {
+  if (!request.hosts.empty()) return request.hosts;
+  std::vector<std::string> hosts;
+  for (const Chunk& chunk : request.chunks)
+    if (!chunk.host.empty()) hosts.push_back(chunk.host);
+  return join(hosts, ",");
+}
+
 std::pair<std::string, std::string> split_assignment(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos) return {text, ""};
@@ -25,6 +50,31 @@ std::pair<std::string, std::string> split_assignment(const std::string& text) {
 bool is_thread_variable(std::string_view name) {
   return name == "OMP_NUM_THREADS" || name == "OMP_PROC_BIND" || name == "OMP_PLACES" ||
          name == "KMP_AFFINITY" || name == "GOMP_CPU_AFFINITY" || name == "MKL_NUM_THREADS";
+}
+
+std::string explain_thread_variable(std::string_view name, std::uint64_t threads) {
+  if (name == "OMP_NUM_THREADS")
+    return threads > 0 ? fmt::format("ddlrun sets it for each rank: threads: {}", threads)
+                       : "ddlrun sets it to the number of cores of each rank; the key threads sets another";
+  if (name == "MKL_NUM_THREADS")
+    return "left out: ddlrun sets it like OMP_NUM_THREADS if the program uses OpenMP";
+  return fmt::format(
+      "left out: ddlrun places the threads, with KMP_AFFINITY for Intel's and LLVM's OpenMP, else with "
+      "OMP_PLACES and OMP_PROC_BIND, and not at all if the program uses no OpenMP; to keep yours: "
+      "environment: [\"{}=...\"]",
+      name);
+}
+
+bool fills_hosts(const ShellCommand& command) {
+  if (has_word(command, "-bynode") || has_word(command, "--bynode") || has_word(command, "-rr")) return false;
+  for (const char* option : {"--map-by", "-map-by", "--rank-by", "-rank-by"})
+    if (const auto value = option_value(command, {option}); value && value->starts_with("node")) return false;
+  for (const char* option : {"-ppn", "-perhost", "-rf", "-rankfile", "--rankfile"})
+    if (const auto value = option_value(command, {option}); value && parse_unsigned(*value).value_or(1) == 1)
+      return false;
+  const auto order = option_value(command, {"--distribution", "-m"});
+  return !order || command.base_name() != "srun" ||
+         (!order->starts_with("cyclic") && !order->starts_with("arbitrary"));
 }
 
 bool is_submit_directory(std::string_view word) {

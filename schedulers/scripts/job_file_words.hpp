@@ -2,6 +2,7 @@
 // Words of a script, and what they mean for a job file.
 #pragma once
 
+#include "schedulers/scripts/request.hpp"
 #include "schedulers/scripts/shell_lexer.hpp"
 
 #include <cstdint>
@@ -15,11 +16,22 @@ namespace ddlrun::job_scripts {
 // "64GiB"; rounded up to KiB.
 std::string memory_text(std::uint64_t bytes);
 
+// Of a node; 0: not requested.
+std::uint64_t memory_of_node(const ResourceRequest& request, const Chunk& chunk, std::uint64_t ranks);
+std::string constraint_of(const ResourceRequest& request, const Chunk& chunk);
+std::string hosts_of(const ResourceRequest& request);
+
 // "NAME" of the assignment, and its value.
 std::pair<std::string, std::string> split_assignment(const std::string& text);
 
-// ddlrun sets these for each rank from the plan.
+// ddlrun sets these for each rank from the plan, or others in their place.
 bool is_thread_variable(std::string_view name);
+// What ddlrun sets instead, and when (topology/affinity/thread_settings.cpp). `threads`: 0 for a computed
+// number.
+std::string explain_thread_variable(std::string_view name, std::uint64_t threads);
+
+// True where mpirun or srun gives one host all its ranks before the next host gets one: their default.
+bool fills_hosts(const ShellCommand& command);
 
 bool is_submit_directory(std::string_view word);
 

@@ -105,6 +105,34 @@ expect 1 'srun: 2 ranks: the job has 8 places' "$DDLRUN" convert "$work/fewer.sh
 printf '#!/bin/bash\n#PBS -l select=2:ncpus=4:mpiprocs=4\nmpirun ./a\n./collect.sh\n' >"$work/after.pbs"
 expect 1 './collect.sh: runs after the program' "$DDLRUN" convert "$work/after.pbs" --to ddlrun.yaml
 
+# The order of the ranks and the threads: what was, and what ddlrun does in its place.
+cat >"$work/hello.pbs" <<'END'
+#!/bin/bash
+#PBS -l select=2:ncpus=4:mpiprocs=4:ompthreads=1 -l walltime=0:10:00
+export OMP_NUM_THREADS=1
+export KMP_AFFINITY=granularity=fine,compact
+mpirun -np 8 -hostfile $PBS_NODEFILE ./hello
+END
+expect 0 'KMP_AFFINITY=granularity=fine,compact: left out: ddlrun places the threads' "$DDLRUN" convert "$work/hello.pbs" --to ddlrun.yaml
+for words in 'to keep yours: environment: ["KMP_AFFINITY=..."]' 'OMP_NUM_THREADS=1: ddlrun sets it for each rank: threads: 1' \
+  'no -l place=scatter: PBS may have put several chunks on one host' 'ranks 0-3 were on the first host: order: packed keeps that'; do
+  has "header" "$work/out" "$words"
+done
+grep -qx 'order: packed' "$work/out" || fail "another order: $(cat "$work/out")"
+sed 's/mpirun/& --map-by node/; s/^#PBS .*/& -l place=scatter/' "$work/hello.pbs" >"$work/cyclic.pbs"
+expect 0 '' "$DDLRUN" convert "$work/cyclic.pbs" --to ddlrun.yaml
+has_not "round robin" "$work/out" 'order:'
+has_not "scattered" "$work/out" 'no -l place=scatter'
+# A comma is part of a value, not a second variable.
+sed 's/^export KMP.*/export NCCL_IB_HCA=mlx5_0,mlx5_1/' "$work/hello.pbs" >"$work/comma.pbs"
+expect 0 '' "$DDLRUN" convert "$work/comma.pbs" --to ddlrun.yaml
+has "a comma" "$work/out" 'environment: ["NCCL_IB_HCA=mlx5_0,mlx5_1"]'
+"$DDLRUN" submit --job - --dry-run <"$work/out" >"$work/script" 2>"$work/err" || fail "a comma: $(cat "$work/err")"
+# Without a launcher ddlrun places no threads: the variable goes along.
+sed 's/^mpirun.*/.\/hello/' "$work/hello.pbs" >"$work/alone.pbs"
+run "$DDLRUN" convert "$work/alone.pbs" --to ddlrun.yaml
+has "no launcher" "$work/out" 'environment: ["KMP_AFFINITY=granularity=fine,compact"]'
+
 # torchrun, once on each node: its processes are the ranks, and the variables by which its agents meet are left out.
 cat >"$work/torch.sh" <<'EOF'
 #!/bin/bash

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// What a script asks of its scheduler and no key of ddlrun.yaml expresses.
+#pragma once
+
+#include "schedulers/scripts/job_script.hpp"
+#include "schedulers/scripts/request.hpp"
+
+#include <vector>
+
+namespace ddlrun::job_scripts {
+
+std::vector<Unsupported> find_losses(const JobScript& script, const ResourceRequest& request);
+
+}  // namespace ddlrun::job_scripts
