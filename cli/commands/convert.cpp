@@ -22,8 +22,23 @@ namespace ddlrun::cli {
 namespace {
 
 struct ConvertOptions {
-  std::string file, to, site;
+  std::string file, to, site, output;
 };
+
+// A file with the script's bytes is the script, or a link to it.
+void refuse_to_replace(System& system, const ConvertOptions& options, const std::string& script) {
+  if (options.output.empty() || options.output == "-") return;
+  const auto there = system.files.read_from(options.output, 0, script.size() + 1);
+  if (!there || there->bytes != script) return;
+  throw Error(ErrorKind::usage, {"the output would replace the script", "--output " + options.output,
+                                 fmt::format("-o {}.new", printable(options.output, 200))});
+}
+
+void write_output(System& system, const ConvertOptions& options, const std::string& text) {
+  if (options.output.empty() || options.output == "-") return system.out(text);
+  system.files.write(options.output, text);
+  system.err(fmt::format("ddlrun: wrote {}\n", printable(options.output, 200)));
+}
 
 job_scripts::Dialect parse_target(const std::string& text) {
   if (text == "slurm") return job_scripts::Dialect::slurm;
@@ -102,7 +117,7 @@ int convert_to_job_file(System& system, const ConvertOptions& options, const job
   for (const auto& item : file.unsupported)
     text += fmt::format("#   {}{}: {}\n", item.line > 0 ? fmt::format("line {}: ", item.line) : "",
                         printable(item.text, 200), printable(item.why, 300));
-  system.out(text + schedulers::render_job_lines(file.settings));
+  write_output(system, options, text + schedulers::render_job_lines(file.settings));
   const bool wrong = std::ranges::any_of(file.unsupported, [](const auto& item) { return item.wrong; });
   std::string report = render_list(options.file, file.unsupported);
   if (wrong) report += "ddlrun: edit the new file before you submit it (status 1)\n";
@@ -112,18 +127,19 @@ int convert_to_job_file(System& system, const ConvertOptions& options, const job
 
 int run_convert(System& system, const ConvertOptions& options) {
   if (options.file.empty())
-    throw Error(ErrorKind::usage, {"no script given", "", "ddlrun convert job.pbs --to slurm > job.sh"});
+    throw Error(ErrorKind::usage, {"no script given", "", "ddlrun convert job.pbs --to slurm -o job.sh"});
   const bool to_job_file = options.to == "yaml" || options.to.ends_with(".yaml");
   const job_scripts::Dialect to = to_job_file ? job_scripts::Dialect::none : parse_target(options.to);
   std::optional<templates::SiteProfile> site;
   if (!options.site.empty())
     site = templates::load_profile(
         options.site, [&](const std::string& path) { return system.files.read(path, 1u << 20); });
-  const auto script = job_scripts::parse_job_script(
-      system.files.read(options.file, job_scripts::max_script_bytes), options.file);
+  const std::string given = system.files.read(options.file, job_scripts::max_script_bytes);
+  refuse_to_replace(system, options, given);
+  const auto script = job_scripts::parse_job_script(given, options.file);
   if (to_job_file) return convert_to_job_file(system, options, script, site ? &*site : nullptr);
   const auto conversion = job_scripts::convert_script(script, to, site ? &*site : nullptr);
-  system.out(conversion.text);
+  write_output(system, options, conversion.text);
   const std::string errors = render_errors_left(options, conversion.text, site ? &*site : nullptr);
   const bool wrong = std::any_of(conversion.unsupported.begin(), conversion.unsupported.end(),
                                  [](const auto& item) { return item.wrong; });
@@ -139,9 +155,9 @@ Subcommand convert_command() {
   Subcommand command;
   command.name = "convert";
   command.summary = "convert a job script to Slurm, to PBS or to a ddlrun.yaml";
-  command.examples = R"(  ddlrun convert job.pbs --to slurm > job.sh
+  command.examples = R"(  ddlrun convert job.pbs --to slurm -o job.sh
   ddlrun convert job.sh --to pbs --site kisti-nurion > job.pbs
-  ddlrun convert job.pbs --to ddlrun.yaml > ddlrun.yaml   # then: ddlrun submit --dry-run)";
+  ddlrun convert job.pbs --to ddlrun.yaml -o ddlrun.yaml   # then: ddlrun submit --dry-run)";
   command.notes =
       R"(convert reports each directive that it cannot convert. The exit status is 1 if the new script must not be
 submitted unchanged.)";
@@ -150,6 +166,9 @@ submitted unchanged.)";
     app.add_option("FILE", options->file, "the script; -: stdin");
     app.add_option("--to", options->to, "target: a scheduler, or a job file for ddlrun submit")
         ->type_name("slurm|pbs|ddlrun.yaml");
+    app.add_option("-o,--output", options->output,
+                   "the new script, written whole or not at all; default, and -: stdout")
+        ->type_name("FILE");
     app.add_option("--site", options->site, "profile of the target centre: a name or a file")
         ->type_name("NAME|FILE");
     return [options](System& system) { return run_convert(system, *options); };

@@ -39,6 +39,23 @@ grep -v '^#PBS -V' "$work/out" >"$work/judged.pbs"
 python3 "$grammar" "$work/judged.pbs" >"$work/judged" || fail "qsub: $(head "$work/judged")"
 [ "$(grep -c 'ddlrun convert' "$work/out")" -eq 2 ] || fail "the first conversion's lines are still there"
 
+# -o: as on stdout, whole or not at all, and never over the script, by whatever name.
+"$DDLRUN" convert "$golden/array_gpu.slurm" --to pbs -o "$work/written.pbs" >"$work/out" 2>"$work/err" || fail "-o: $(cat "$work/err")"
+[ ! -s "$work/out" ] || fail "-o: a script on stdout too"
+cmp "$golden/array_gpu.slurm.pbs.txt" "$work/written.pbs" || fail "-o: another script"
+has "-o" "$work/err" "ddlrun: wrote $work/written.pbs"
+cp "$golden/array_gpu.slurm" "$work/own.slurm"
+ln -s own.slurm "$work/link.slurm"
+ln "$work/own.slurm" "$work/hard.slurm"
+for name in own link hard; do
+  expect_refusal 2 'the output would replace the script' "$DDLRUN" convert "$work/own.slurm" --to pbs -o "$work/$name.slurm"
+done
+cmp "$golden/array_gpu.slurm" "$work/own.slurm" || fail "-o: the script was replaced"
+expect_refusal 3 '' "$DDLRUN" convert "$golden/array_gpu.slurm" --to slurm -o "$work/written.pbs"
+cmp "$golden/array_gpu.slurm.pbs.txt" "$work/written.pbs" || fail "-o: an error left another file"
+expect_refusal 3 '' "$DDLRUN" convert "$golden/array_gpu.slurm" --to pbs --output "$work/none/a.pbs"
+"$DDLRUN" convert "$golden/array_gpu.slurm" --to ddlrun.yaml --output - 2>/dev/null | grep -qx 'dims: 4x2' || fail "-o -: not on stdout"
+
 # From stdin, and a script without anything to say.
 "$DDLRUN" convert - --to slurm <"$golden/kisti_caffe.pbs" >"$work/out" 2>/dev/null || [ $? -eq 1 ] || fail "stdin"
 grep -q '^#SBATCH --nodes=4$' "$work/out" || fail "stdin: no nodes"
