@@ -58,7 +58,7 @@ std::string render_list(const std::string& file, const std::vector<job_scripts::
     text += fmt::format("{}: {}: {}\n", place, printable(item.text), printable(item.why, 400));
   }
   if (!unsupported.empty())
-    text += fmt::format("ddlrun: {} thing{} not carried over as written; the output has them as comments\n",
+    text += fmt::format("ddlrun: {} note{} on what changes; the output has them as comments\n",
                         unsupported.size(), unsupported.size() == 1 ? "" : "s");
   return text;
 }
@@ -78,8 +78,10 @@ std::string render_errors_left(const ConvertOptions& options, const std::string&
   }
   if (errors == 0) return "";
   const std::string at = site == nullptr ? "" : " --site " + quote_shell(options.site);
-  return fmt::format("ddlrun: the new script still has {} error{}: ddlrun lint-script -{} < SCRIPT\n{}",
-                     errors, errors == 1 ? "" : "s", at, lines);
+  const bool is_file = !options.output.empty() && options.output != "-";
+  return fmt::format("ddlrun: the new script still has {} error{}: ddlrun lint-script {}{}{}\n{}", errors,
+                     errors == 1 ? "" : "s", is_file ? quote_shell(options.output) : "-", at,
+                     is_file ? "" : " < SCRIPT", lines);
 }
 
 // Without what `submit` would reject; each removed setting is added to the report.
@@ -144,7 +146,7 @@ int run_convert(System& system, const ConvertOptions& options) {
   const bool wrong = std::any_of(conversion.unsupported.begin(), conversion.unsupported.end(),
                                  [](const auto& item) { return item.wrong; });
   std::string said = render_list(options.file, conversion.unsupported) + errors;
-  if (wrong || !errors.empty()) said += "ddlrun: not to be handed in as it is (status 1)\n";
+  if (wrong || !errors.empty()) said += "ddlrun: do not submit the new script unchanged (status 1)\n";
   system.err(said);
   return wrong || !errors.empty() ? 1 : 0;
 }

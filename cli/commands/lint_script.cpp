@@ -55,9 +55,10 @@ std::string praise_script(const job_scripts::JobScript& script, const job_script
   const std::string unchecked =
       context.site == nullptr
           ? ""
-          : fmt::format("; whether {} has its queue and its application is not checked", context.site->name);
-  return fmt::format("ddlrun: {}: nothing to mend, {} options of {} read{}\n", script.file,
-                     script.directives.size(), system, unchecked);
+          : fmt::format("; whether {} has the queue and the application is not checked", context.site->name);
+  const std::size_t options = script.directives.size();
+  return fmt::format("ddlrun: {}: no findings; {} {} option{} checked{}\n", script.file, options, system,
+                     options == 1 ? "" : "s", unchecked);
 }
 
 std::string render_all(const std::string& file, const std::vector<job_scripts::Finding>& findings) {

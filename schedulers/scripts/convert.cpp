@@ -36,7 +36,8 @@ std::string choose_shebang(const JobScript& script, const ResourceRequest& reque
   if (first.empty()) {
     first = "#!/bin/bash";
     unsupported.push_back(
-        {1, "no #! line", "PBS takes the login shell, Slurm refuses the script: bash it is"});
+        {1, "no #! line",
+         "PBS would use the login shell, Slurm would reject the script: #!/bin/bash is added"});
   }
   const bool plain_shell = first == "#!/bin/sh" || first == "#! /bin/sh" || first == "#!/usr/bin/sh";
   const bool needs_bash = runs(script, {"module", "source", "[[", "conda", "ml", "declare", "pushd"});
@@ -48,8 +49,8 @@ std::string choose_shebang(const JobScript& script, const ResourceRequest& reque
   }
   if (needs_login && (first == "#!/bin/bash" || first == "#!/usr/bin/bash")) {
     unsupported.push_back({1, script.shebang,
-                           "PBS starts a login shell, Slurm does not: -l makes one, so that "
-                           "\"module\" is there"});
+                           "PBS starts a login shell, Slurm does not: -l starts one, so that "
+                           "\"module\" exists"});
     first += " -l";
   }
   return first;
@@ -166,27 +167,28 @@ void apply_site(const templates::SiteProfile& site, Dialect to, ResourceRequest&
 // Facts that a translation cannot have.
 void report_names(const ResourceRequest& request, Dialect to, const templates::SiteProfile* site,
                   std::vector<Unsupported>& unsupported) {
-  const char* other = to == Dialect::slurm ? "sinfo -s names the partitions" : "qstat -Q names the queues";
+  const char* other = to == Dialect::slurm ? "sinfo -s lists the partitions" : "qstat -Q lists the queues";
   if (!request.queue.empty())
-    unsupported.push_back({0, request.queue, fmt::format("the name is taken over as it is: {}", other)});
+    unsupported.push_back({0, "queue " + request.queue, fmt::format("the name is kept: {}", other)});
   const bool application = site != nullptr && site->application_directive.starts_with("-A");
   if (!request.account.empty() && !(application && to == Dialect::pbs))
-    unsupported.push_back({0, request.account,
-                           site != nullptr ? "the account is taken over as it is"
-                                           : "the account is taken over as it is; some centres want the name "
-                                             "of the application there (--site PROFILE has it)"});
+    unsupported.push_back({0, "account " + request.account,
+                           site != nullptr
+                               ? "the name is kept"
+                               : "the name is kept; some centres want the name of the application "
+                                 "there (--site NAME does that)"});
   if (to == Dialect::slurm && request.exported == Export::unspecified)
     unsupported.push_back(
         {0, "no -V",
-         "PBS gives a job the environment of a login; Slurm hands over that of the shell it "
-         "was submitted from (--export=NONE and \"unset SLURM_EXPORT_ENV\" for the old way)"});
+         "PBS gives a job the environment of a login; Slurm passes that of the shell that submits "
+         "(a login environment: --export=NONE and \"unset SLURM_EXPORT_ENV\")"});
   if (to == Dialect::pbs && request.exported == Export::all)
     unsupported.push_back(
-        {0, "-V", "the whole environment goes along, and qstat -f shows it, passwords too"});
+        {0, "-V", "the whole environment is passed to the job, and qstat -f shows it, including passwords"});
   if (to == Dialect::pbs && request.exported == Export::unspecified)
     unsupported.push_back(
         {0, "no --export",
-         "Slurm hands over the environment of the shell that submits, PBS does not: -v NAME,NAME for "
+         "Slurm passes the environment of the shell that submits, PBS does not: -v NAME,NAME for "
          "what the job needs"});
   if (to == Dialect::slurm && request.output.empty())
     unsupported.push_back(
@@ -239,7 +241,7 @@ Conversion convert_script(const JobScript& given, Dialect to, const templates::S
   ResourceRequest request = read_request(with_step_requests(script, unsupported));
   std::vector<std::string> site_directives;
   if (site != nullptr) apply_site(*site, to, request, site_directives, unsupported);
-  if (given.has_carriage_returns) unsupported.push_back({1, "CR LF", "line ends of another system: now LF"});
+  if (given.has_carriage_returns) unsupported.push_back({1, "CR LF", "DOS line ends: replaced by LF"});
   const std::string shebang = choose_shebang(script, request, to, unsupported);
   const std::set<int> dropped = find_dropped_lines(given, unsupported);
   const RenderedRequest rendered =
@@ -260,7 +262,7 @@ Conversion convert_script(const JobScript& given, Dialect to, const templates::S
     text += fmt::format("{} {}\n", sentinel_of(to), directive);
   for (const std::string& directive : site_directives)
     text += fmt::format("{} {}\n", sentinel_of(to), directive);
-  text += fmt::format("{}: not carried over as it was, or changed\n", begin_mark);
+  text += fmt::format("{}: what changes, and what is left out\n", begin_mark);
   for (const Unsupported& item : unsupported) text += "#   " + render_unsupported(item) + "\n";
   for (const std::string& line : prepared) text += line + "\n";
   if (site != nullptr)

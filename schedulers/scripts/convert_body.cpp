@@ -163,7 +163,7 @@ void mend_damage(const JobScript& script, BodyChange& change) {
       const bool last = number == line.last_line;
       change.edits.push_back({number, at, tail.size(), last ? "" : blank ? "\\" : " \\"});
       change.unsupported.push_back(
-          {number, std::string(tail), "a web page's remains, taken for the backslash of a continued line"});
+          {number, std::string(tail), "left by a web page, read as the backslash that continues the line"});
     }
   }
 }

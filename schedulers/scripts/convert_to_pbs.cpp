@@ -123,8 +123,8 @@ void report_srun(const LaunchStep& srun, const ResourceRequest& request, int num
          "to pick by $OMPI_COMM_WORLD_LOCAL_RANK"});
   change.unsupported.push_back(
       {number, "srun",
-       "became mpirun of Open MPI, which hands over to other hosts only the variables "
-       "that -x names (srun: all); another MPI has other options"});
+       "replaced by Open MPI's mpirun, which passes to other hosts only the variables that -x names (srun "
+       "passes all); other MPIs have other options"});
 }
 
 void change_srun(const ScriptLine& line, const ShellCommand& command, const ResourceRequest& request,
@@ -259,7 +259,7 @@ std::vector<std::string> prepare_for_pbs(const JobScript& script, const Resource
   if (!request.dir.empty()) {
     lines.push_back(fmt::format("cd {} || exit", quote_shell(request.dir)));
   } else if (!enters_submit_dir(script)) {
-    lines.emplace_back("# Slurm starts a job where it was handed in, PBS in the home directory.");
+    lines.emplace_back("# Slurm starts a job where it was submitted, PBS in the home directory.");
     lines.emplace_back("cd \"$PBS_O_WORKDIR\" || exit");
   }
   for (const auto& [name, value] : known_values(request)) {

@@ -228,7 +228,7 @@ std::vector<std::string> prepare_for_slurm(const JobScript& script, const Resour
   const std::uint64_t tasks =
       request.chunks.empty() ? 1 : std::max<std::uint64_t>(1, request.chunks.front().tasks);
   if (request.dir.empty() && !has_place_of_its_own(script)) {
-    lines.emplace_back("# PBS starts a job in the home directory, Slurm where it was handed in.");
+    lines.emplace_back("# PBS starts a job in the home directory, Slurm where it was submitted.");
     lines.emplace_back("cd \"$HOME\" || exit");
   }
   if (!script.exports.contains("OMP_NUM_THREADS") && threads > 0) {

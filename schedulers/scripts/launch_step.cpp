@@ -217,8 +217,7 @@ JobScript with_step_requests(JobScript script, std::vector<Unsupported>& taken) 
   if (!gpus) take("--gpus", all.gpus, all.gpu_type);
   if (!gpus) take("--gpus-per-task", all.gpus_per_task, all.gpu_type);
   if (!more.empty())
-    taken.push_back(
-        {line, all.launcher + ":" + words, "the directives do not ask for it: read from this line"});
+    taken.push_back({line, all.launcher + ":" + words, "not in the directives: taken from this line"});
   script.directives.insert(script.directives.end(), more.begin(), more.end());
   return script;
 }

@@ -31,14 +31,14 @@ void check_shebang(const ScriptView& view, std::vector<Finding>& findings) {
                         "move it to the top"});
     return;
   }
-  findings.push_back({"shebang-missing",
-                      view.pbs() ? Severity::note : Severity::error,
-                      {1, 1},
-                      "there is no #! line",
-                      view.pbs()
-                          ? "PBS takes the user's login shell, whatever that is; other schedulers refuse"
-                          : "sbatch: This does not look like a batch script",
-                      "#!/bin/bash as the first line"});
+  findings.push_back(
+      {"shebang-missing",
+       view.pbs() ? Severity::note : Severity::error,
+       {1, 1},
+       "there is no #! line",
+       view.pbs() ? "PBS uses the user's login shell, whatever that is; other schedulers reject the script"
+                  : "sbatch: This does not look like a batch script",
+       "#!/bin/bash as the first line"});
 }
 
 const char* why_unread(Unread unread) {
@@ -46,11 +46,11 @@ const char* why_unread(Unread unread) {
     case Unread::after_command:
       return "directives are read up to the first command only";
     case Unread::leading_blank:
-      return "sbatch reads a directive only at the first column, without a warning";
+      return "sbatch ignores, without a warning, a directive that does not start in the first column";
     case Unread::misspelt:
-      return "the line is a comment: the sentinel is spelt #SBATCH or #PBS, without a blank";
+      return "the line is a comment: a directive starts with #SBATCH or #PBS, without a blank";
     case Unread::other_dialect:
-      return "these directives belong to the other scheduler";
+      return "the directive is for the other scheduler";
     case Unread::no:
       break;
   }
@@ -83,10 +83,10 @@ void check_unread(const ScriptView& view, std::vector<Finding>& findings) {
     findings.push_back({id_of(directive.unread),
                         other ? Severity::note : Severity::warning,
                         {directive.line, 1},
-                        fmt::format("not read: {}", trim(text)),
+                        fmt::format("not read by the scheduler: {}", trim(text)),
                         why_unread(directive.unread),
-                        other ? "one scheduler a script; ddlrun convert makes the other"
-                              : "put it at the top, from the first column on"});
+                        other ? "one scheduler per script; ddlrun convert writes the script for the other"
+                              : "move it to the top, starting in the first column"});
   }
 }
 
@@ -145,11 +145,11 @@ void check_stray_words(const ScriptView& view, std::size_t at, std::vector<Findi
                         (!before->value.empty() || wants_value(view, *before));
   if (!is_value) {
     add(fmt::format("\"{}\" belongs to no option", words),
-        view.pbs() ? "an option of qsub is one letter behind one hyphen: man qsub" : "man sbatch");
+        view.pbs() ? "an option of qsub is a hyphen and one letter: man qsub" : "man sbatch");
     return;
   }
   const std::string joined = before->value + " " + words;
-  add(fmt::format("the value of {} has blanks in it: {}", before->option, joined),
+  add(fmt::format("the value of {} contains blanks: {}", before->option, joined),
       render_option(view, *before, value_without_blanks(view, joined)));
 }
 
@@ -164,12 +164,12 @@ void check_words(const ScriptView& view, const Directive& directive, std::vector
     const auto like = slurm_options_like(directive.option);
     if (like.size() > 1) {
       add("option-ambiguous", fmt::format("{} may be {}", directive.option, join(like, ", ")),
-          "sbatch refuses an abbreviation that fits several options", "--" + like.front());
+          "sbatch rejects an abbreviation that fits several options", "--" + like.front());
       return;
     }
     const auto near = closest_match(directive.option, all_slurm_options());
     add("option-unknown", fmt::format("sbatch has no option {}", directive.option),
-        "the script is refused, status 255", near ? *near : "man sbatch");
+        "sbatch rejects the script with status 255", near ? *near : "man sbatch");
   } else if (directive.option.size() < 2 || !is_pbs_option(directive.option[1])) {
     const bool of_torque = directive.option.size() > 1 && is_torque_option(directive.option[1]);
     if (of_torque && view.torque()) return;
@@ -192,12 +192,12 @@ void check_value(const ScriptView& view, const Directive& directive, std::vector
   if (directive.value.empty() && wants_value(view, directive) && !has_split_value(view, directive))
     findings.push_back(
         {"value-missing", Severity::error, place, fmt::format("{} without a value", directive.option),
-         fmt::format("{} refuses the script", system_name(view)), directive.option + " VALUE"});
+         fmt::format("{} rejects the script", system_name(view)), directive.option + " VALUE"});
   const std::size_t dollar = directive.value.find('$');
   if (dollar != std::string::npos && dollar + 1 < directive.value.size())
     findings.push_back({"variable-in-directive", Severity::warning, place,
                         fmt::format("{} {} is not expanded", directive.option, directive.value),
-                        "a directive is a comment to the shell: the scheduler gets the dollar sign",
+                        "the shell does not read directives: the scheduler gets the dollar sign",
                         view.slurm()
                             ? "the value itself; %x %j %a %u in file names; or give the option to sbatch"
                             : "the value itself; or give the option to qsub on the command line"});
@@ -216,12 +216,12 @@ void check_hash(const ScriptView& view, const Directive& directive, std::vector<
                         {directive.line, static_cast<int>(hash) + 1},
                         fmt::format("\"#\" cuts the value to \"{}\"", directive.value),
                         "sbatch takes the rest of the line for a comment",
-                        "another character, or quotes"});
+                        "use another character, or quote the value"});
   if (view.pbs() && behind_blank)
     findings.push_back({"comment-in-directive",
                         Severity::error,
                         {directive.line, static_cast<int>(hash) + 1},
-                        "a comment behind a directive",
+                        "a comment after a directive",
                         "qsub: directive error: it takes \"#\" and the words behind it for arguments",
                         "put the comment on a line of its own"});
 }
@@ -246,7 +246,7 @@ void check_twice(const ScriptView& view, std::vector<Finding>& findings) {
       if (place->second->value != directive.value)
         findings.push_back({"option-twice", Severity::warning, place_of_directive(directive),
                             fmt::format("{} is given twice, first in line {}", each, place->second->line),
-                            "the last one counts", "keep one"});
+                            "the last one applies", "keep one"});
       place->second = &directive;
     }
   }
@@ -260,7 +260,7 @@ std::vector<Finding> lint_directive_lines(const ScriptView& view) {
     findings.push_back({"no-directives",
                         Severity::note,
                         {0, 0},
-                        "no scheduler reads anything of this script",
+                        "the script has no directives for a scheduler",
                         "there is no #SBATCH and no #PBS line before the first command",
                         "#SBATCH --nodes=2 or #PBS -l select=2:ncpus=8, right under the #! line"});
   check_shebang(view, findings);

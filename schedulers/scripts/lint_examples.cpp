@@ -289,12 +289,15 @@ std::string explain_rule(const std::string& id) {
   if (!example->site.empty())
     site = templates::parse_profile(std::string(example->site), "example", "example.yaml");
   if (site) context.site = &*site;
-  std::string text =
-      fmt::format("A script with {}{}:\n{}", id, site ? ", checked for a site" : "", indented(bad));
-  for (const Finding& finding : lint_script(parse_job_script(bad, "script"), context))
-    if (finding.id == id) text += render_finding("script", finding);
-  if (!example->when.empty()) text += fmt::format("When it is reported:\n{}", indented(example->when));
-  return text + "A script without it:\n" + indented(unfold_example(example->good));
+  std::string text = fmt::format("A script with the finding {}{}:\n{}", id,
+                                 site ? ", checked for a site" : "", indented(bad));
+  const JobScript script = parse_job_script(bad, bad.find("#SBATCH") == bad.npos ? "job.pbs" : "job.sh");
+  text += "The report:\n";
+  for (const Finding& finding : lint_script(script, context))
+    if (finding.id == id) text += indented(render_finding(script.file, finding));
+  if (!example->when.empty())
+    text += fmt::format("When it is reported, and how:\n{}", indented(example->when));
+  return text + "A script without the finding:\n" + indented(unfold_example(example->good));
 }
 
 std::string list_rules() {

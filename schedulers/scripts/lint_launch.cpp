@@ -78,10 +78,10 @@ void LaunchRules::check_ranks(const PlacedCommand& placed, std::uint64_t ranks) 
   const bool more = ranks > asked;
   // One rank that starts its own is usual; fewer ranks than requested only waste.
   add("ranks-mismatch", more ? Severity::error : Severity::warning, placed.place,
-      fmt::format("{} ranks are started, {} were requested", ranks, asked),
-      more ? "Open MPI: There are not enough slots available; others put several ranks on a core"
-           : fmt::format("{} of the places that were requested stay empty", asked - ranks),
-      fmt::format("-n {}, or {}", asked, view_.pbs() ? "another mpiprocs" : "another --ntasks-per-node"));
+      fmt::format("{} ranks are started, but {} were requested", ranks, asked),
+      more ? "Open MPI: There are not enough slots available; other launchers put several ranks on a core"
+           : fmt::format("{} of the requested slots stay empty", asked - ranks),
+      fmt::format("-n {}, or {}", asked, view_.pbs() ? "change mpiprocs" : "change --ntasks-per-node"));
 }
 
 void LaunchRules::check_binding(const PlacedCommand& placed, std::uint64_t ranks) {
@@ -102,21 +102,21 @@ void LaunchRules::check_rankfile(const PlacedCommand& placed, std::optional<std:
   const auto file = option_value(placed.command, {"--rankfile", "-rf", "-rankfile"});
   if (!file) return;
   if (has_option(placed.command, {"--map-by", "-map-by", "--bind-to", "-bind-to", "-npernode", "--npernode"}))
-    add("rankfile-and-map", Severity::warning, placed.place, "a rankfile and --map-by or --bind-to",
-        "Open MPI refuses conflicting directives or drops one of them", "the rankfile alone");
+    add("rankfile-and-map", Severity::warning, placed.place, "a rankfile together with --map-by or --bind-to",
+        "Open MPI rejects conflicting directives or ignores one of them", "use the rankfile alone");
   if (!has_option(placed.command, {"-n", "-np", "--np", "--n", "-c"}))
     add("rankfile-without-n", Severity::warning, placed.place,
-        fmt::format("a rankfile ({}) and no -n", *file),
+        fmt::format("a rankfile ({}) without -n", *file),
         "without -n Open MPI starts as many ranks as there are slots, not as the file has lines", "-n RANKS");
   if (dims_ && ranks && *dims_ != *ranks)
     add("rankfile-against-dims", Severity::error, placed.place,
-        fmt::format("-n {} against dims of {} ranks", *ranks, *dims_),
+        fmt::format("-n {}, but the dims have {} ranks", *ranks, *dims_),
         "the rankfile was made for another number of ranks", fmt::format("-n {}", *dims_));
   for (const char* name : {"I_MPI_PIN_DOMAIN", "I_MPI_PIN_PROCESSOR_LIST"})
     if (view_.script.exports.contains(name))
-      add("rankfile-and-pin", Severity::note, placed.place, fmt::format("a rankfile beside {}", name),
-          "that variable is Intel MPI's, the rankfile Open MPI's: one of them does nothing",
-          "the one of your MPI");
+      add("rankfile-and-pin", Severity::note, placed.place, fmt::format("a rankfile together with {}", name),
+          "the variable is for Intel MPI, the rankfile for Open MPI: one of them has no effect",
+          "keep the one for your MPI");
 }
 
 // Which MPI is meant is known where the script loads its module or uses options of Open MPI beside.
@@ -133,9 +133,9 @@ void LaunchRules::check_intel_options(const PlacedCommand& placed) {
   add("other-mpi-option", open_mpi ? Severity::error : Severity::note, place_of(placed, words.front()),
       fmt::format("{} {} of Intel MPI{}", join(names, ", "), many ? "are options" : "is an option",
                   intel ? ", whose module is loaded" : " or MPICH"),
-      intel ? "right for it; should the program be built with Open MPI, it starts nothing"
+      intel ? "correct for Intel MPI; with Open MPI's mpirun no rank would start"
             : fmt::format("Open MPI's mpirun does not support {} and starts nothing", many ? "them" : "it"),
-      intel ? "nothing, if mpirun -version in the job names Intel MPI"
+      intel ? "no change, if mpirun -version in the job names Intel MPI"
             : "the mpirun of the MPI that the program was built with: which mpirun");
 }
 
@@ -154,7 +154,7 @@ void LaunchRules::check_mpirun(const PlacedCommand& placed) {
   const bool one_each = !view_.request.chunks.empty() && view_.request.chunks.front().tasks <= 1;
   if (node_file && !count && one_each && is_open_mpi(command) &&
       !has_option(command, {"--map-by", "-npernode", "-N"}))
-    add("hostfile-without-n", Severity::warning, placed.place, "--hostfile $PBS_NODEFILE and no -n",
+    add("hostfile-without-n", Severity::warning, placed.place, "--hostfile $PBS_NODEFILE without -n",
         "a file that names each host once gives Open MPI a slot for every core",
         fmt::format("-n {} --map-by ppr:1:node", task_count(view_.request)));
   const bool names_hosts =
@@ -165,10 +165,10 @@ void LaunchRules::check_mpirun(const PlacedCommand& placed) {
         fmt::format("mpirun without a host list in a job of {} hosts", node_count(view_.request)),
         "only an Open MPI that was built with tm finds the hosts of PBS; another starts all ranks on the "
         "first",
-        "ompi_info | grep tm   # prints nothing: --hostfile \"$PBS_NODEFILE\"");
+        "ompi_info | grep tm   # if it prints nothing, add --hostfile \"$PBS_NODEFILE\"");
   if (has_option(command, {"--allow-run-as-root"}))
     add("runs-as-root", Severity::note, placed.place, "--allow-run-as-root", "jobs do not run as root",
-        "leave it out");
+        "remove it");
 }
 
 void LaunchRules::check_srun(const PlacedCommand& placed) {
@@ -207,10 +207,10 @@ void LaunchRules::check_srun(const PlacedCommand& placed) {
           return other.command.background && launch_tool_of(other.command) == LaunchTool::srun;
         });
     if (steps > 1)
-      add("steps-block", Severity::note, placed.place, "several srun at once",
-          "since Slurm 20.11 a step takes its cores for itself: step creation temporarily disabled, retrying "
+      add("steps-block", Severity::note, placed.place, "several srun run at once",
+          "since Slurm 20.11 a step has its cores to itself: step creation temporarily disabled, retrying "
           "(Requested nodes are busy)",
-          "srun --exact, with -n, -c and --mem of its own");
+          "srun --exact for each, with its own -n, -c and --mem");
   }
 }
 
@@ -240,7 +240,7 @@ void LaunchRules::check_export(const PlacedCommand& placed) {
   for (const PlacedCommand& other : view_.commands)
     if (other.command.name() == "unset" && has_word(other.command, "SLURM_EXPORT_ENV")) return;
   add("export-starves-ranks", Severity::warning, placed.place,
-      fmt::format("--export={} holds for {} too", value,
+      fmt::format("--export={} also applies to {}", value,
                   srun ? "srun" : "the srun by which mpirun starts its daemons"),
       srun ? "the ranks get no PATH, no LD_LIBRARY_PATH and nothing of what the script exports: execve(): No "
              "such file or directory"
@@ -351,10 +351,9 @@ void LaunchRules::check_sequence() {
           alternative ? Severity::warning : Severity::note, placed.place,
           alternative ? fmt::format("an alternative to line {}, but both run", before->place.line)
                       : fmt::format("a second launch, after that of line {}", before->place.line),
-          "a comment does not choose: the second starts when the first has ended, on the same nodes and the "
-          "same clock",
+          "a comment selects nothing: the second starts when the first has ended, within the same walltime",
           alternative ? "keep one, and put # before each line of the other"
-                      : "meant as a sequence? then check that the time is enough for both");
+                      : "if both are wanted, check that the walltime is enough for both");
     }
     before = &placed;
   }
@@ -368,8 +367,8 @@ void LaunchRules::check_devices() {
   for (const Chunk& chunk : view_.request.chunks) gpus = gpus || chunk.gpus > 0;
   if (!gpus) return;
   add("devices-by-hand", Severity::warning, {found->second.line, 1},
-      fmt::format("CUDA_VISIBLE_DEVICES={} over the scheduler's choice", found->second.text),
-      "on a shared node these may be the GPUs of another job", "leave it as the scheduler set it");
+      fmt::format("CUDA_VISIBLE_DEVICES={} overrides the scheduler's choice", found->second.text),
+      "on a shared node these may be the GPUs of another job", "remove it: the scheduler sets it");
 }
 
 std::vector<Finding> LaunchRules::check() {

@@ -40,7 +40,7 @@ class MemoryRules : private RuleSet {
       const auto number = parse_unsigned(memory.value, doubtful_mib - 1);
       if (number && *number > 0 && !has_split_value(view_, memory))
         add("bare-memory", Severity::warning, place, fmt::format("--{0}={1} means {1} MiB", name, *number),
-            "a number without a unit is MiB to Slurm and bytes to PBS",
+            "Slurm reads a number without a unit as MiB, PBS as bytes",
             fmt::format("#SBATCH --{0}={1}G, or --{0}={1}M if that is meant", name, *number));
     }
   }
@@ -57,7 +57,7 @@ class MemoryRules : private RuleSet {
         if (number && *number > 0)
           add("bare-memory", Severity::warning, {directive.line, directive.column},
               fmt::format("{} means {} bytes", part, *number),
-              "a number without a unit is bytes to PBS and MiB to Slurm",
+              "PBS reads a number without a unit as bytes, Slurm as MiB",
               fmt::format("{}={}gb", key, *number));
       }
     }

@@ -83,13 +83,14 @@ void RequestRules::check_numbers(const Directive* select) {
       const auto value = parse_unsigned(number, 1u << 20);
       const bool zero = value && *value == 0 && (first || key == "ncpus");
       if ((counted && !value) || (zero && key != "ngpus") || part.empty())
-        add("bad-number", Severity::error, select, fmt::format("\"{}\" in select is no good number", part),
+        add("bad-number", Severity::error, select,
+            fmt::format("\"{}\" in select is not a valid number", part),
             "qsub: Illegal attribute or resource value, status 166",
             "select=2:ncpus=8:mpiprocs=4:ompthreads=2");
       if (const auto near = equals == std::string_view::npos ? std::nullopt : near_resource(key))
         add("resource-misspelt", Severity::warning, select,
-            fmt::format("\"{}\" in select is no resource that PBS has by itself", printable(key, 40)),
-            "qsub refuses it, or the chunk gets the default of what was meant: one rank, one core",
+            fmt::format("\"{}\" in select is not a built-in resource of PBS", printable(key, 40)),
+            "qsub rejects it, or the chunk gets the default of the intended resource: one rank, one core",
             fmt::format("{}={}", *near, printable(number, 40)));
       first = false;
     }
@@ -114,7 +115,7 @@ void RequestRules::check_chunk(const Directive* select, const Chunk& chunk) {
     add("threads-over-cores", Severity::warning, select,
         fmt::format("{} ranks x {} threads = {} on {} cores", tasks, chunk.threads, tasks * chunk.threads,
                     chunk.cores),
-        "threads then take turns",
+        "the threads then share cores",
         fmt::format(":ompthreads={}", std::max<std::uint64_t>(1, chunk.cores / tasks)));
 }
 
@@ -150,7 +151,7 @@ void RequestRules::check_pbs_styles() {
       if (other == nullptr) continue;
       const bool nodes = !selects && std::string_view(key) == "nodes";
       add("mixed-styles", Severity::error, other,
-          fmt::format("-l {} beside -l {}", key, selects ? "select" : "place"),
+          fmt::format("-l {} together with -l {}", key, selects ? "select" : "place"),
           fmt::format("qsub refuses: cannot be used with select or place ({})", key),
           nodes && place == "scatter" ? std::string(place_is_implied)
           : nodes ? fmt::format("#PBS -l {} -l place={}", select_of_nodes(view_.request), place)
@@ -158,11 +159,11 @@ void RequestRules::check_pbs_styles() {
     }
   } else if (const Directive* nodes = resource("nodes"); nodes != nullptr && !view_.torque()) {
     add("old-nodes", Severity::note, nodes, "-l nodes= is the old form",
-        "PBS turns it into select and scatter", "-l select=N:ncpus=C:mpiprocs=R -l place=scatter");
+        "PBS converts it to select and place=scatter", "-l select=N:ncpus=C:mpiprocs=R -l place=scatter");
   }
   for (const Directive* directive : directives_of(view_, "", 'l'))
     if (directive->value.find(", ") != std::string::npos || directive->value.ends_with(','))
-      add("blank-in-list", Severity::error, directive, "a blank or nothing after a comma of -l",
+      add("blank-in-list", Severity::error, directive, "a comma of -l is followed by a blank or by nothing",
           "qsub: illegal -l value", "no blanks: -l walltime=1:00:00,mem=4gb");
 }
 
@@ -171,17 +172,17 @@ void RequestRules::check_pbs_time() {
   const std::string value = resource_value("walltime");
   if (directive == nullptr) {
     add("walltime-missing", Severity::note, nullptr, "no walltime is requested",
-        "the queue's default counts, often its shortest or its longest", "#PBS -l walltime=04:00:00");
+        "the queue's default applies, which may be very short or very long", "#PBS -l walltime=04:00:00");
     return;
   }
   const auto seconds = parse_pbs_time(value);
   if (!seconds || *seconds == 0) {
-    add("bad-time", Severity::error, directive, fmt::format("walltime={} is no time", value),
+    add("bad-time", Severity::error, directive, fmt::format("walltime={} is not a valid time", value),
         "qsub: Illegal attribute or resource value, status 166", "walltime=HH:MM:SS");
   } else if (value.find(':') == std::string::npos) {
     add("bare-time", Severity::warning, directive,
         fmt::format("walltime={} means {} seconds", value, *seconds),
-        "a bare number is seconds to PBS and minutes to Slurm", "walltime=" + render_time(*seconds));
+        "PBS reads a bare number as seconds, Slurm as minutes", "walltime=" + render_time(*seconds));
   } else if (const auto hours = parse_pbs_time(value + ":00");
              std::count(value.begin(), value.end(), ':') == 1 && hours) {
     add("walltime-short-form", Severity::warning, directive,
@@ -196,19 +197,19 @@ void RequestRules::check_slurm_time() {
   const Directive* directive = find("time");
   if (directive == nullptr) {
     add("walltime-missing", Severity::note, nullptr, "no time limit is requested",
-        "the partition's default counts, often its shortest or its longest", "#SBATCH --time=04:00:00");
+        "the partition's default applies, which may be very short or very long", "#SBATCH --time=04:00:00");
     return;
   }
   const std::string& value = directive->value;
   const auto seconds = parse_slurm_time(value);
   if (value == "UNLIMITED" || value == "INFINITE" || value == "-1") return;
   if (!seconds) {
-    add("bad-time", Severity::error, directive, fmt::format("--time={} is no time", value),
+    add("bad-time", Severity::error, directive, fmt::format("--time={} is not a valid time", value),
         "sbatch: Invalid time limit specification, status 255", "--time=HH:MM:SS");
   } else if (value.find_first_of(":-") == std::string::npos) {
     add("bare-time", Severity::note, directive,
         fmt::format("--time={} means {} minutes", value, *seconds / 60),
-        "a bare number is minutes to Slurm and seconds to PBS", "--time=" + render_time(*seconds));
+        "Slurm reads a bare number as minutes, PBS as seconds", "--time=" + render_time(*seconds));
   } else if (constexpr std::uint64_t doubtful_seconds = 24 * 60;
              value.find('-') == std::string::npos && std::count(value.begin(), value.end(), ':') == 1 &&
              *seconds <= doubtful_seconds) {
@@ -228,8 +229,8 @@ void RequestRules::check_name() {
         "at most 230 characters, no blank: qsub: illegal -N value", "-N train-alexnet");
   else if (view_.pbs() &&
            (name.size() > 15 || (!name.empty() && !std::isalpha(static_cast<unsigned char>(name[0])))))
-    add("old-name-rule", Severity::note, directive, "older PBS refuses this job name",
-        "15 characters at most, a letter first", "a shorter name that begins with a letter");
+    add("old-name-rule", Severity::note, directive, "older versions of PBS reject this job name",
+        "at most 15 characters, the first one a letter", "a shorter name that begins with a letter");
   if (view_.slurm() && name.find('/') != std::string::npos)
     add("bad-name", Severity::warning, directive, "a slash in the job name",
         "%x in --output then names another directory, and the output is lost", "a name without slashes");
@@ -237,16 +238,16 @@ void RequestRules::check_name() {
 
 void RequestRules::check_pbs_life() {
   if (const Directive* all = find("", 'V'))
-    add("export-all", Severity::note, all, "-V hands over the whole environment",
+    add("export-all", Severity::note, all, "-V passes the whole environment to the job",
         "it is in the job's Variable_List, which qstat -f shows: tokens and passwords too",
         "-v NAME,NAME for what the job needs");
   const Directive* rerun = find("", 'r');
   if (rerun != nullptr && rerun->value == "n" && find("", 'J') != nullptr)
     add("array-not-rerunable", Severity::error, rerun, "-r n and -J",
-        "qsub refuses arrays that may not be run again", "leave -r n out");
+        "qsub rejects an array job that cannot be rerun", "remove -r n");
   if (const Directive* interactive = find("", 'I'))
     add("interactive", Severity::warning, interactive, "-I in a script",
-        "an interactive job does not run the script", "leave -I out");
+        "an interactive job does not run the script", "remove -I");
 }
 
 // "#SBATCH --nodes=4" of "--nodes =4"; with 2 where no number is given.
@@ -270,15 +271,16 @@ void RequestRules::check_slurm_shape() {
   for (const Directive* directive : {tasks, per_node, nodes, find("cpus-per-task")})
     if (directive != nullptr && number(directive) == 0 && !has_split_value(view_, *directive))
       add("bad-number", Severity::error, directive,
-          fmt::format("{} {} is no good number", directive->option, directive->value),
-          "sbatch refuses it, status 255", directive_with_number(*directive));
+          fmt::format("{} {} is not a valid number", directive->option, directive->value),
+          "sbatch rejects it with status 255", directive_with_number(*directive));
   if (n > 0 && p > 0 && k > 0 && n != p * k)
     add("tasks-mismatch", Severity::warning, tasks,
-        fmt::format("--ntasks={} against {} nodes x {} tasks = {}", n, k, p, k * p),
-        "--ntasks-per-node is then only an upper limit", fmt::format("--ntasks={}, or leave it out", k * p));
+        fmt::format("--ntasks={}, but {} nodes x {} tasks = {}", n, k, p, k * p),
+        "--ntasks-per-node is then only an upper limit", fmt::format("--ntasks={}, or remove it", k * p));
   if (n > 0 && p == 0 && k > 0 && n % k != 0)
-    add("tasks-uneven", Severity::note, tasks, fmt::format("{} tasks on {} nodes do not part evenly", n, k),
-        "some nodes get one more", fmt::format("--ntasks-per-node={}", (n + k - 1) / k));
+    add("tasks-uneven", Severity::note, tasks,
+        fmt::format("{} tasks do not divide evenly among {} nodes", n, k), "some nodes get one more",
+        fmt::format("--ntasks-per-node={}", (n + k - 1) / k));
 }
 
 void RequestRules::check_slurm_gpus() {
@@ -293,8 +295,8 @@ void RequestRules::check_slurm_gpus() {
       continue;
     }
     add("gpu-styles", Severity::warning, directive,
-        fmt::format("{} beside {}", directive->option, first->option),
-        "two ways of asking for GPUs: both count, and where they differ the job waits forever or gets fewer",
+        fmt::format("{} together with {}", directive->option, first->option),
+        "two requests for GPUs: both apply, and if they differ the job waits forever or gets fewer GPUs",
         "--gpus-per-node=N alone");
   }
   for (const char* name : {"gpus-per-task", "gpu-bind"}) {
@@ -329,7 +331,7 @@ void RequestRules::check_signal() {
   const bool to_shell = directive->value.find("B:") != std::string::npos;
   if (to_shell && !traps())
     add("signal-untrapped", Severity::error, directive,
-        fmt::format("--signal={} and no trap", directive->value),
+        fmt::format("--signal={} without a trap", directive->value),
         "the signal ends the batch shell, and the job with it", "trap 'kill -USR1 \"$child\"' USR1");
   else if (to_shell && !waits_for_child())
     add("signal-late", Severity::warning, directive,
@@ -348,7 +350,7 @@ void RequestRules::check_slurm_life() {
   const Directive* mode = find("open-mode");
   if (requeue != nullptr && (mode == nullptr || !mode->value.starts_with('a')))
     add("requeue-truncates", Severity::warning, requeue, "--requeue without --open-mode=append",
-        "the second run empties the output of the first", "#SBATCH --open-mode=append");
+        "the second run overwrites the output of the first", "#SBATCH --open-mode=append");
   const Directive* array = find("array");
   const Directive* output = find("output");
   if (array != nullptr && output != nullptr && output->value.find("%a") == std::string::npos &&
@@ -358,8 +360,8 @@ void RequestRules::check_slurm_life() {
         "--output=%x-%A_%a.out");
   if (output != nullptr && output->value.find('/') != std::string::npos && !output->value.starts_with('/'))
     add("output-directory", Severity::note, output,
-        fmt::format("the directory of {} has to be there", output->value),
-        "Slurm makes no directories: the job fails at once and without a word", "mkdir -p before sbatch");
+        fmt::format("the directory of {} must exist", output->value),
+        "Slurm creates no directories: the job fails at once, without a message", "mkdir -p before sbatch");
   check_signal();
 }
 

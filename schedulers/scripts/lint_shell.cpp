@@ -79,7 +79,7 @@ void check_exports(const PlacedCommand& placed, std::vector<Finding>& findings) 
                         fmt::format("{} {} sets no variable", command.name(), text),
                         fmt::format("bash: {}: `{}': not a valid identifier", command.name(), text),
                         pair ? fmt::format("{} {}={}", command.name(), name, rest.substr(1))
-                             : fmt::format("{} NAME=VALUE, no blank beside =", command.name())});
+                             : fmt::format("{} NAME=VALUE, without blanks around =", command.name())});
     return;
   }
 }
@@ -96,7 +96,7 @@ void check_quotes(const ScriptView& view, std::vector<Finding>& findings) {
       if (assigned) continue;
       findings.push_back({"unquoted-path", Severity::note, place_in(line, use.at),
                           fmt::format("${} is not quoted", use.name),
-                          "a directory with a blank in its name makes two words of it",
+                          "a directory name with a blank becomes two words",
                           fmt::format("\"${}\"", use.name)});
     }
   }
@@ -179,8 +179,8 @@ void check_dir(const ScriptView& view, std::vector<Finding>& findings) {
     for (const ShellWord& word : placed.command.words) {
       if (!is_relative(word.text) && !is_relative_script(placed.command, word)) continue;
       findings.push_back({"no-cd", Severity::warning, place_of(placed, word),
-                          fmt::format("{} is sought in the home directory", word.text),
-                          "PBS starts a job there, not where it was handed in",
+                          fmt::format("{} is looked up in the home directory", word.text),
+                          "PBS starts a job there, not where it was submitted",
                           "cd \"$PBS_O_WORKDIR\" before it"});
       return;
     }
@@ -201,10 +201,10 @@ void check_harm(const PlacedCommand& placed, std::vector<Finding>& findings) {
                           "remove files of your own by name"});
     if (word.text.find("StrictHostKeyChecking=no") != std::string::npos ||
         word.text.find("StrictHostKeyChecking no") != std::string::npos)
-      findings.push_back({"host-key-unchecked", Severity::warning, place_of(placed, word),
-                          "ssh trusts any host",
-                          "any machine that answers for a node gets the job's data and the agent",
-                          "ssh-keyscan the nodes once; ddlrun doctor checks the keys"});
+      findings.push_back(
+          {"host-key-unchecked", Severity::warning, place_of(placed, word), "ssh trusts any host",
+           "any machine that answers for a node gets the job's data and the use of your ssh agent",
+           "ssh-keyscan the nodes once; ddlrun doctor checks the keys"});
   }
   const bool by_name = name == "killall" || name == "pkill";
   const bool by_grep =
@@ -213,7 +213,7 @@ void check_harm(const PlacedCommand& placed, std::vector<Finding>& findings) {
   if (by_name || by_grep)
     findings.push_back({"kills-by-name", Severity::warning, placed.place,
                         fmt::format("{} ends processes by their name", name),
-                        "on a shared node these are also your other jobs'",
+                        "on a shared node this also ends processes of your other jobs",
                         "child=$!, then: kill \"$child\""});
   else if (name == "kill" &&
            (has_word(command, "-9") || has_word(command, "-KILL") || has_word(command, "-SIGKILL")))
@@ -229,7 +229,7 @@ void check_secrets(const ScriptView& view, std::vector<Finding>& findings) {
     findings.push_back({"secret-in-script",
                         Severity::warning,
                         {line.line, 1},
-                        fmt::format("{} is written out", name),
+                        fmt::format("the value of {} is in the script", name),
                         "scripts are copied, kept by the scheduler and shown to administrators",
                         fmt::format("{}=$(cat ~/.config/{})", name, "secret")});
   }
@@ -258,14 +258,14 @@ void check_status(const ScriptView& view, std::vector<Finding>& findings) {
   if (last_launch == nullptr) return;
   if (last_launch->command.background && !waits)
     findings.push_back({"background-unwaited", Severity::error, last_launch->place,
-                        "the launch runs in the background and nothing waits",
+                        "the launch runs in the background, and no wait follows",
                         "the script ends at once, and the scheduler ends the job", "wait as the last line"});
   const PlacedCommand& last = view.commands.back();
   if (last.depth == 0 && last.command.name() == "exit" && last.command.words.size() > 1 &&
       last.command.words[1].text == "0")
     findings.push_back({"exit-0", Severity::warning, last.place, "\"exit 0\" at the end",
-                        "the job succeeds whatever the program returned; what depends on it starts",
-                        "leave it out, or: exit $?"});
+                        "the job succeeds whatever the program returned, and dependent jobs start",
+                        "remove it, or: exit $?"});
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ std::vector<Finding> lint_site(const ScriptView& view) {
         {"site-scheduler",
          Severity::error,
          {0, 0},
-         fmt::format("{} runs {}, the script is for the other", site.name, site.scheduler),
+         fmt::format("{} runs {}, the script is for the other scheduler", site.name, site.scheduler),
          "its directives are not read there",
          fmt::format("ddlrun convert {} --to {}", quote_shell(view.script.file), site.scheduler)});
   for (const std::string& key : site.required)

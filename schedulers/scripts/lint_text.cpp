@@ -38,7 +38,7 @@ void check_line(const std::string& line, int number, bool directive, std::vector
     findings.push_back({std::string(odd.id),
                         Severity::error,
                         {number, static_cast<int>(at) + 1},
-                        fmt::format("{}, from a web page or a text processor", odd.what),
+                        fmt::format("{}, from a web page or a word processor", odd.what),
                         directive ? "the scheduler refuses the line or reads another value"
                                   : "the shell takes it for part of a word",
                         std::string(odd.hint)});
@@ -58,7 +58,7 @@ void check_continuation(const ScriptView& view, std::size_t index, std::vector<F
         {"backslash-blank",
          Severity::error,
          {number, static_cast<int>(end) + 1},
-         "a blank after the backslash: the line does not go on",
+         "a blank after the backslash: the line is not continued",
          "the command ends here with a blank as its last argument; the next line is a command of its "
          "own",
          "delete the blanks at the end of the line"});
@@ -66,7 +66,7 @@ void check_continuation(const ScriptView& view, std::size_t index, std::vector<F
     findings.push_back({"continued-into-comment",
                         Severity::warning,
                         {number, static_cast<int>(end) + 1},
-                        "the command goes on into a comment",
+                        "the command continues in a comment line",
                         "the text after the comment is lost",
                         "delete the backslash, or move the comment"});
   } else if (next.empty()) {
@@ -91,7 +91,7 @@ std::vector<Finding> lint_text(const ScriptView& view) {
     findings.push_back({"crlf",
                         Severity::error,
                         {1, 1},
-                        "line ends are CR LF",
+                        "lines end with CR LF",
                         "qsub reports \"script contains cr, lf\", sbatch refuses DOS line breaks",
                         is_stdin(script) ? "tr -d '\\r' < FILE"
                                          : fmt::format("sed -i 's/\\r$//' {}", quote_shell(script.file))});
@@ -100,7 +100,7 @@ std::vector<Finding> lint_text(const ScriptView& view) {
                         Severity::error,
                         {1, 1},
                         "the file begins with a byte order mark",
-                        "the #! line is then no #! line",
+                        "the system then does not find the #! line",
                         is_stdin(script)
                             ? "tail -c +4 FILE"
                             : fmt::format("sed -i '1s/^\\xEF\\xBB\\xBF//' {}", quote_shell(script.file))});
@@ -119,12 +119,13 @@ std::vector<Finding> lint_text(const ScriptView& view) {
     if (!directive) check_continuation(view, i, findings);
     const std::string_view tail = damaged_tail(script.lines[i]);
     if (!tail.empty())
-      findings.push_back({"web-page-remains",
-                          Severity::error,
-                          {number, static_cast<int>(script.lines[i].size() - tail.size()) + 1},
-                          fmt::format("\"{}\" at the end of the line is in place of a backslash", trim(tail)),
-                          "the shell reads \"<\" as a redirection: No such file or directory",
-                          "a single \\ as the last character"});
+      findings.push_back(
+          {"web-page-remains",
+           Severity::error,
+           {number, static_cast<int>(script.lines[i].size() - tail.size()) + 1},
+           fmt::format("\"{}\" at the end of the line stands in place of a backslash", trim(tail)),
+           "the shell reads \"<\" as a redirection: No such file or directory",
+           "a single \\ as the last character"});
   }
   return findings;
 }

@@ -209,7 +209,7 @@ void PbsReader::read_other(const Directive& option) {
       leave(option, option.option + " " + value, "Slurm writes its output files in place and keeps them");
       break;
     case 'u':
-      leave(option, option.option + " " + value, "a Slurm job runs as who submits it");
+      leave(option, option.option + " " + value, "a Slurm job runs as the user who submits it");
       break;
     case 'I':
     case 'X':
@@ -245,7 +245,7 @@ void PbsReader::read_variables(const Directive& option, const std::string& line)
       continue;
     }
     request_.assigned.emplace_back(item.substr(0, equals), item.substr(equals + 1));
-    leave(option, "-v " + item, "Slurm parts --export at every comma: the script sets the variable itself");
+    leave(option, "-v " + item, "Slurm splits --export at every comma: the script sets the variable itself");
   }
   request_.export_list = join(kept, ",");
 }

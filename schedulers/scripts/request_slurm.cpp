@@ -58,7 +58,7 @@ bool SlurmReader::read_shape(const std::string& name, const Directive& option) {
     mincpus_ = number(value);
   } else if (name == "mem") {
     chunk_.memory = parse_slurm_size(value).value_or(0);
-    if (chunk_.memory == 0) leave(option, "all of a node's memory: PBS has no word for it");
+    if (chunk_.memory == 0) leave(option, "all of a node's memory: PBS has no option for it");
   } else if (name == "mem-per-cpu") {
     request_.memory_per_core = parse_slurm_size(value).value_or(0);
   } else if (name == "mem-per-gpu") {

@@ -96,7 +96,7 @@ void PbsWriter::write_shape() {
   if (request_.exclusive) place += ":excl";
   if (request_.shared && !request_.exclusive) place += ":shared";
   put("-l", "place=" + place);
-  if (gpus) leave("GPUs", "ngpus is a resource that each centre makes itself: ask for its name there");
+  if (gpus) leave("GPUs", "ngpus is a resource that each centre defines itself: ask for its name");
   if (types) leave("the type of GPU", "PBS needs the centre's own resource for it");
 }
 
@@ -136,7 +136,7 @@ void PbsWriter::write_array() {
   const ArrayText& array = *request_.array;
   if (array.range.find(',') != std::string::npos || array.range.find('-') == std::string::npos) {
     leave("--array=" + array.range,
-          "-J takes one range, first-last:step: make the jobs one by one, or leave early "
+          "-J takes one range, first-last:step: submit the jobs one by one, or exit early "
           "in the jobs that are not wanted");
     return;
   }

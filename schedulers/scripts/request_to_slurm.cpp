@@ -88,10 +88,10 @@ void SlurmWriter::write_cores(std::uint64_t cores, std::uint64_t tasks) {
   std::string text = fmt::format("ncpus={}:mpiprocs={}", cores, tasks);
   leave(std::move(text),
         request_.exclusive
-            ? fmt::format("{} cores do not part evenly among {} ranks: each gets {}, the rest stays idle",
+            ? fmt::format("{} cores do not divide evenly among {} ranks: each gets {}, the rest stay idle",
                           cores, tasks, each)
             : fmt::format(
-                  "{} cores do not part evenly among {} ranks: each gets {}, {} in all; where a node has "
+                  "{} cores do not divide evenly among {} ranks: each gets {}, {} in all; where a node has "
                   "fewer, --cpus-per-task={} takes {}",
                   cores, tasks, each, each * tasks, least, least * tasks));
 }
@@ -176,7 +176,7 @@ void SlurmWriter::write_shape() {
     if (!chunk.host.empty()) hosts.push_back(chunk.host);
     for (const auto& [key, value] : chunk.others)
       leave(value.empty() ? key : key + "=" + value,
-            "a resource of that site's: --constraint, --gres or --licenses here, as this centre names it");
+            "a resource of that site: --constraint, --gres or --licenses here, as this centre names it");
   }
   if (!hosts.empty()) put("--nodelist", join(hosts, ","));
   put_given("--nodelist", request_.hosts);
@@ -285,7 +285,7 @@ void SlurmWriter::write_life() {
   put_given("--signal", request_.signal);
   if (request_.priority && *request_.priority < 0) put("--nice", fmt::format("{}", -*request_.priority));
   if (request_.priority && *request_.priority > 0)
-    leave(fmt::format("-p {}", *request_.priority), "raising a priority is for Slurm's operators");
+    leave(fmt::format("-p {}", *request_.priority), "only operators of Slurm may raise a priority");
   write_export();
 }
 

@@ -19,7 +19,7 @@ convert() {
   [ "$status" -eq "${3-0}" ] || fail "$1: status $status: $(cat "$work/err")"
   [ -z "${DDLRUN_GOLDEN_WRITE-}" ] || cp "$work/new" "$golden/$1.$2.txt"
   diff "$golden/$1.$2.txt" "$work/new" || fail "$1: another script"
-  grep -q 'not carried over as written' "$work/err" || fail "$1: nothing is said"
+  grep -q 'on what changes; the output has them as comments' "$work/err" || fail "$1: nothing is said"
   judge "$work/new"
 }
 convert kisti_caffe.pbs slurm 1
@@ -31,7 +31,7 @@ python3 "$grammar" "$work/judged.pbs" >"$work/judged" || fail "qsub: $(head "$wo
 
 # There and back: the request is the same.
 "$DDLRUN" convert "$golden/kisti_caffe.pbs" --to slurm >"$work/there.sh" 2>/dev/null || [ $? -eq 1 ] || fail "there"
-expect 1 'not to be handed in as it is' "$DDLRUN" convert "$work/there.sh" --to pbs
+expect 1 'do not submit the new script unchanged' "$DDLRUN" convert "$work/there.sh" --to pbs
 for line in '-N test' '-q normal' '-A caffe' '-l walltime=04:00:00' '-V' '-l select=4:ncpus=68:mpiprocs=1:ompthreads=60'; do
   grep -qxF -- "#PBS $line" "$work/out" || fail "back: no $line: $(grep '^#PBS' "$work/out")"
 done
@@ -114,7 +114,7 @@ for row in 'srun -n 8 -c 2 --gres=gpu:4 ./a|4x2|threads: 2' 'horovodrun -np 4 -H
   'mpirun -np 6 ./a|3x2|program: [./a]'; do
   IFS='|' read -r line dims key <<<"$row"
   printf '%b%s\n' "$head" "$line" >"$work/step.sh"
-  expect 0 'the directives do not ask for it: read from this line' "$DDLRUN" convert "$work/step.sh" --to ddlrun.yaml
+  expect 0 'not in the directives: taken from this line' "$DDLRUN" convert "$work/step.sh" --to ddlrun.yaml
   grep -qx "dims: $dims" "$work/out" && grep -qxF "$key" "$work/out" || fail "$line: $(cat "$work/out")"
 done
 printf '%b#SBATCH --ntasks-per-node=4\nsrun -n 2 ./a\n' "$head" >"$work/fewer.sh"

@@ -21,7 +21,7 @@ cat >"$work/good.sh" <<'EOF'
 #SBATCH --time=01:00:00
 srun --cpus-per-task="$SLURM_CPUS_PER_TASK" ./a
 EOF
-expect 0 'nothing to mend' "$DDLRUN" lint-script "$work/good.sh"
+expect 0 'good.sh: no findings; 4 Slurm options checked' "$DDLRUN" lint-script "$work/good.sh"
 [ ! -s "$work/out" ] || fail "findings in a clean script"
 "$DDLRUN" lint-script - <"$work/good.sh" >"$work/out" 2>&1 || fail "stdin: $(cat "$work/out")"
 
@@ -35,7 +35,7 @@ expect 0 '' "$DDLRUN" lint-script "$work/dos.pbs" --fix
 printf '#!/bin/bash\n#PBS -N t\n#PBS -l walltime=1:00:00\ncd "$PBS_O_WORKDIR" || exit 1\npython train.py\n' >"$work/unix.pbs"
 cmp "$work/unix.pbs" "$work/out" || fail "--fix: $(cat "$work/out")"
 grep -qF "dos.pbs: 1 error, 1 warning corrected (crlf, no-cd); nothing left" "$work/err" || fail "--fix: $(cat "$work/err")"
-expect 0 'nothing to mend' "$DDLRUN" lint-script "$work/unix.pbs"
+expect 0 'no findings' "$DDLRUN" lint-script "$work/unix.pbs"
 printf 'export A,1\n' >>"$work/unix.pbs"
 expect 1 'export A,1' "$DDLRUN" lint-script "$work/unix.pbs" --fix
 grep -qF "unix.pbs: nothing corrected; 1 error left (export-no-name in line 6)" "$work/err" || fail "left: $(cat "$work/err")"
@@ -78,7 +78,7 @@ grep -q 'on 15 of 68' "$work/out" && fail "15 cores where there is no second har
 printf '#!/bin/bash\n#PBS -A caffe\n#PBS -l walltime=72:00:00\n' >"$work/long.pbs"
 expect 1 'kisti-nurion allows 48:00:00 [site-walltime]' "$DDLRUN" lint-script "$work/long.pbs" --site kisti-nurion
 sed 's/72:/48:/' "$work/long.pbs" >"$work/fits.pbs"
-expect 0 'its application is not checked' "$DDLRUN" lint-script "$work/fits.pbs" --site kisti-nurion
+expect 0 'the application is not checked' "$DDLRUN" lint-script "$work/fits.pbs" --site kisti-nurion
 expect 0 "limits of walltime; not its queues" "$DDLRUN" lint-script --help
 
 # stdin has no file to change.
@@ -87,8 +87,8 @@ grep -qF "try: tr -d '\r' < FILE" "$work/out" || fail "CR LF on stdin: $(head -4
 
 # A Torque script, as submit writes it, is a Torque script.
 printf '#!/bin/bash\n#PBS -l nodes=2:ppn=8\n#PBS -l walltime=1:00:00\n#PBS -t 0-7%%2\n' >"$work/torque.pbs"
-expect 0 'nothing to mend' "$DDLRUN" lint-script "$work/torque.pbs"
-expect 0 'nothing to mend' "$DDLRUN" lint-script "$work/torque.pbs" --scheduler torque
+expect 0 'no findings' "$DDLRUN" lint-script "$work/torque.pbs"
+expect 0 'no findings' "$DDLRUN" lint-script "$work/torque.pbs" --scheduler torque
 expect 1 "OpenPBS's qsub has no option -t" "$DDLRUN" lint-script "$work/torque.pbs" --scheduler pbs
 grep -q 'try: -J 0-7%2' "$work/out" || fail "no -J: $(cat "$work/out")"
 expect 0 'or torque' "$DDLRUN" lint-script --help
@@ -103,6 +103,7 @@ expect_refusal 3 '' "$DDLRUN" lint-script "$work/good.sh" --site no-such-centre
 expect_refusal 3 'is larger than' "$DDLRUN" lint-script /dev/zero
 # Each rule has an example that the linter flags, and the ids in the code are those of the list.
 expect 0 '[place-missing]' "$DDLRUN" lint-script --explain place-missing
+has "--explain" "$work/out" '    job.pbs:4:6: warning: select requests 2 chunks, but no place is set'
 expect_refusal 2 '--explain place-missing' "$DDLRUN" lint-script --explain place-mising
 "$DDLRUN" lint-script --list-rules > "$work/rules"
 [ "$(wc -l < "$work/rules")" -ge 80 ] || fail "$(wc -l < "$work/rules") rules"

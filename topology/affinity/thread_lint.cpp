@@ -109,7 +109,7 @@ class Linter {
     for (const char* other : {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"}) {
       if (!has(other)) continue;
       find("kmp-and-omp", AffinitySeverity::warning, other,
-           fmt::format("{} and {}: LLVM's and Intel's runtime heed only the first, GNU's only the second",
+           fmt::format("{} and {}: LLVM's and Intel's runtime use only the first, GNU's only the second",
                        shown("KMP_AFFINITY"), shown(other)),
            fmt::format("keep one: unset {}, or unset KMP_AFFINITY", other), {{other, ""}});
     }
@@ -117,7 +117,7 @@ class Linter {
       find("kmp-and-numactl", AffinitySeverity::warning, "KMP_AFFINITY",
            fmt::format("{} and numactl or taskset before the program: both choose cores",
                        shown("KMP_AFFINITY")),
-           "leave out numactl, or KMP_AFFINITY");
+           "remove numactl, or KMP_AFFINITY");
   }
 
   void check_deaf_variables() {
@@ -174,14 +174,15 @@ class Linter {
            "export OMP_NUM_THREADS=N");
     if (ompthreads_differ())
       find("ompthreads-differ", AffinitySeverity::warning, "OMP_NUM_THREADS",
-           fmt::format("the request says ompthreads={}, the script OMP_NUM_THREADS={}: the script's holds",
-                       given_.ompthreads, *exported),
+           fmt::format(
+               "the request has ompthreads={}, the script OMP_NUM_THREADS={}: the script's value applies",
+               given_.ompthreads, *exported),
            request_line(over_cores() ? fitting_threads() : *exported), {{"OMP_NUM_THREADS", ""}});
     const auto mkl = parse_unsigned(variable_of(given_.variables, "MKL_NUM_THREADS"), 1u << 20);
     if (mkl && *mkl > 0 && threads_ > 0 && *mkl != threads_)
       find("mkl-differs", AffinitySeverity::warning, "MKL_NUM_THREADS",
-           fmt::format("MKL_NUM_THREADS={} and OMP_NUM_THREADS={}: one team for MKL and another for the "
-                       "rest; unset, MKL takes the second",
+           fmt::format("MKL_NUM_THREADS={} and OMP_NUM_THREADS={}: MKL and the rest of the program use "
+                       "different numbers of threads; without the first, MKL uses the second",
                        *mkl, threads_),
            "unset MKL_NUM_THREADS", {{"MKL_NUM_THREADS", ""}});
   }
@@ -192,7 +193,7 @@ class Linter {
     return exported && given_.ompthreads > 0 && *exported != given_.ompthreads;
   }
   static std::string request_line(std::uint64_t threads) {
-    return fmt::format("ompthreads={}, and leave the export out", threads);
+    return fmt::format("ompthreads={}, and remove the export", threads);
   }
   std::uint64_t usable_cores() const {
     const std::uint64_t cores = given_.machine.cores();
@@ -250,12 +251,11 @@ class Linter {
     if (!given_.rankfile) return;
     for (const char* name : {"I_MPI_PIN", "I_MPI_PIN_DOMAIN", "I_MPI_PIN_PROCESSOR_LIST"}) {
       if (!has(name)) continue;
-      find(
-          "i-mpi-and-rankfile", AffinitySeverity::warning, name,
-          fmt::format(
-              "{} with a rankfile: the first is Intel MPI's, the second Open MPI's; one of them does nothing",
-              shown(name)),
-          fmt::format("unset {}", name), {{name, ""}});
+      find("i-mpi-and-rankfile", AffinitySeverity::warning, name,
+           fmt::format("{} with a rankfile: the first is Intel MPI's, the second Open MPI's; one of them has "
+                       "no effect",
+                       shown(name)),
+           fmt::format("unset {}", name), {{name, ""}});
     }
   }
 

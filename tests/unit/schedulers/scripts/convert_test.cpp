@@ -187,7 +187,7 @@ TEST_CASE("what Torque does not set is not set") {
 TEST_CASE("values with commas are set by the script") {
   const std::string text = converted("#!/bin/bash\n#PBS -v A=\"x,y\",B='c d'\ncd /\n./a\n", Dialect::slurm);
   CHECK(holds(text, "\nexport A=x,y\n"));
-  CHECK(holds(text, "parts --export at every comma"));
+  CHECK(holds(text, "splits --export at every comma"));
 }
 
 TEST_CASE("the first line") {

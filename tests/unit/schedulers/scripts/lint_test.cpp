@@ -235,7 +235,7 @@ TEST_CASE("findings on one number give one advice") {
   for (const Finding& finding :
        lint("P #PBS -l select=1:ncpus=68:mpiprocs=2:ompthreads=34\nexport OMP_NUM_THREADS=136\n"))
     if (finding.id == "ompthreads-differ" || finding.id == "threads-over-cores") hints.insert(finding.hint);
-  CHECK(hints == std::set<std::string>{"ompthreads=34, and leave the export out"});
+  CHECK(hints == std::set<std::string>{"ompthreads=34, and remove the export"});
 }
 
 TEST_CASE("what to type fits the script") {
@@ -250,7 +250,7 @@ TEST_CASE("what to type fits the script") {
       {"f", "#PBS -N a\nmpirun -PSM2 -prepend-rank a\n", "other-mpi-option", "-PSM2, -prepend-rank are",
        "which mpirun"},
       {"f", "#PBS -N a\nmodule load impi/2018\nmpirun -PSM2 a\n", "other-mpi-option",
-       "of Intel MPI, whose module is loaded", "nothing, if"},
+       "of Intel MPI, whose module is loaded", "no change, if"},
       {"f", "#PBS -N a\nmodule load intel/2018\nmpirun -PSM2 a\n", "other-mpi-option", "or MPICH",
        "which mpirun"},
       {"f", kisti, "kmp-trailing", "", "KMP_AFFINITY=verbose,granularity=fine,compact,1,0"},

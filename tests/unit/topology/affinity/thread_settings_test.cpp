@@ -115,7 +115,7 @@ TEST_CASE("what the user has set stays alone") {
             {"MKL_NUM_THREADS"},
             {},
             "MKL_NUM_THREADS=8"},
-        Row{libomp, {{"KMP_AFFINITY", "scatter"}, {"OMP_PROC_BIND", "close"}}, {}, {}, "heed only the first"},
+        Row{libomp, {{"KMP_AFFINITY", "scatter"}, {"OMP_PROC_BIND", "close"}}, {}, {}, "use only the first"},
         Row{libgomp, {{"OMP_NUM_THREADS", "16"}}, {"OMP_NUM_THREADS"}, {}, "16 threads on 4 cores"},
         Row{libgomp, {{"I_MPI_PIN", "1"}}, {}, {}, ""},
         Row{unknown, {{"KMP_BLOCKTIME", "fast"}}, {"KMP_BLOCKTIME"}, {}, "is not a number of ms"}}) {
