@@ -19,6 +19,24 @@ bool takes_value(bool python, const std::string& option) {
   return option == "-o" || option == "-O" || option == "-I" || option == "--rcfile";
 }
 
+bool is_shell(std::string_view program) {
+  return std::ranges::find(shells, base_name(program)) != shells.end();
+}
+
+// "#!/bin/bash", "#! /usr/bin/env sh -e"
+bool names_shell(std::string_view script) {
+  if (!script.starts_with("#!")) return false;
+  const auto words = split_blanks(script.substr(2, script.find('\n') - 2));
+  return std::ranges::any_of(words, is_shell);
+}
+
+std::string unquoted(std::string_view word) {
+  std::string bare;
+  for (const char c : word)
+    if (c != '"' && c != '\'') bare += c;
+  return bare;
+}
+
 }  // namespace
 
 bool is_python(std::string_view program) { return base_name(program).starts_with("python"); }
@@ -43,6 +61,30 @@ std::optional<std::size_t> find_script(const std::vector<std::string>& command) 
     }
   }
   return std::nullopt;
+}
+
+std::string_view find_shell_text(const std::vector<std::string>& command, std::string_view script) {
+  if (command.empty()) return {};
+  if (!is_shell(command[0])) return names_shell(script) ? script : std::string_view();
+  if (find_script(command)) return script;
+  for (std::size_t i = 1; i + 1 < command.size(); ++i) {
+    const std::string& word = command[i];
+    if (word.starts_with('-') && !word.starts_with("--") && word.ends_with('c')) return command[i + 1];
+  }
+  return {};
+}
+
+std::vector<std::string> find_python_command(std::string_view shell_text) {
+  for (const std::string_view line : split(shell_text, '\n')) {
+    const auto words = split_blanks(line, " \t\r;&|()");
+    for (std::size_t i = 0; i < words.size() && !words[i].starts_with('#'); ++i) {
+      if (!is_python(unquoted(words[i]))) continue;
+      std::vector<std::string> command;
+      for (std::size_t j = i; j < words.size(); ++j) command.push_back(unquoted(words[j]));
+      if (find_script(command)) return command;
+    }
+  }
+  return {};
 }
 
 }  // namespace ddlrun

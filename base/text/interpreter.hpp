@@ -18,4 +18,12 @@ bool is_python(std::string_view program);
 // "python -m mpi4py train.py", which runs the script itself.
 std::optional<std::size_t> find_script(const std::vector<std::string>& command);
 
+// The shell text that the command runs: that of "bash -c TEXT", else `script`, if a shell was named to run it
+// or it begins with "#!" and a shell. "" otherwise.
+std::string_view find_shell_text(const std::vector<std::string>& command, std::string_view script);
+
+// The first command of a shell text that runs a Python script, from its "python" on; empty if there is none.
+// A scan of words: of "$DIR/train.py" nothing is known.
+std::vector<std::string> find_python_command(std::string_view shell_text);
+
 }  // namespace ddlrun

@@ -73,7 +73,13 @@ Detection detect(System& system, const Command& program) {
   frameworks::DetectRequest request;
   request.program = program;
   request.script = read_script(system, program, request);
-  request.modules = read_modules(system, program, request);
+  // A wrapper, such as "bash run.sh": what counts is the Python script that it runs.
+  const Command inner = find_python_command(find_shell_text(program, request.script));
+  if (!inner.empty()) {
+    request.program = inner;
+    request.script = read_script(system, inner, request);
+  }
+  request.modules = read_modules(system, request.program, request);
   request.libraries = caffe_libraries(system, program);
   return frameworks::detect_framework(request);
 }

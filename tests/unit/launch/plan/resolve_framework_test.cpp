@@ -19,6 +19,7 @@ namespace {
 ResolvedFramework resolve(const LaunchFlags& flags, const JobShape& shape = {}) {
   tests::FakeSystem fake;
   fake.files.files["torch.py"] = "import torch.distributed\n";
+  fake.files.files["run.sh"] = "#!/bin/bash\n# python3 ps.py\nexport A=1; exec \"python3\" torch.py --lr 1\n";
   fake.files.files["ps.py"] =
       "import tensorflow as tf\nstrategy = tf.distribute.ParameterServerStrategy(resolver)\n";
   fake.files.files["job/keras.py"] = "import tensorflow as tf\nfrom parts.strategy import make\n";
@@ -27,6 +28,7 @@ ResolvedFramework resolve(const LaunchFlags& flags, const JobShape& shape = {}) 
   fake.files.files["job/big.py"] = "import tensorflow as tf\nimport large\n";
   fake.files.files["job/large.py"] =
       "import tensorflow as tf\ntf.MultiWorkerMirroredStrategy\n" + std::string(70'000, '#');
+  fake.files.files["./run.sh"] = fake.files.files["run.sh"];
   fake.files.files["hvd.yaml"] = "params:\n  cycle_time_ms: 5\n";
   System system = fake.interfaces();
   return launch::resolve_framework(system, flags, shape);
@@ -61,6 +63,20 @@ TEST_CASE("the framework is detected from the script, and --framework overrules 
   CHECK_FALSE(resolve(flags).is_packed);
   flags.framework.framework = "torch";
   CHECK_FALSE(refusal(flags).empty());
+}
+
+TEST_CASE("a shell script or text that runs the Python script counts as that script") {
+  for (const Command& program :
+       {Command{"bash", "run.sh"}, Command{"./run.sh"}, Command{"bash", "-c", "cd . && python3 torch.py"},
+        Command{"sh", "-ec", "exec python3 -u torch.py --lr $LR"}}) {
+    LaunchFlags flags;
+    flags.program = program;
+    CAPTURE(program.back());
+    CHECK(resolve(flags).spec.framework == Framework::pytorch);
+  }
+  LaunchFlags other;
+  other.program = {"bash", "-c", "echo python3 here; python3 $DIR/torch.py"};
+  CHECK(resolve(other).spec.framework == Framework::none);
 }
 
 TEST_CASE("a module beside the script may name the strategy; a large file is not read") {
