@@ -61,25 +61,26 @@ std::string render_losses(const ScalingRow& first, const ScalingRow& last) {
   struct Loss {
     double ms;
     std::string what;
-    std::string more;  // where it grew
   };
+  const double computing = last.compute_ms - first.compute_ms;
+  const double least = worth_telling * last.step_ms;
   std::vector<Loss> losses = {
-      {last.exposed_ms - first.exposed_ms, "waiting for sums", " between the ranks"},
-      {last.input_ms.value_or(0.0) - first.input_ms.value_or(0.0), "waiting for images", ""},
-      {last.other_ms.value_or(0.0) - first.other_ms.value_or(0.0), "updating the weights, and the rest", ""},
-      {last.compute_ms - first.compute_ms, "computing",
-       " that is slower beside other ranks (memory, caches, clock, other programs)"}};
+      {last.exposed_ms - first.exposed_ms, "waiting for sums of other ranks"},
+      {last.input_ms.value_or(0.0) - first.input_ms.value_or(0.0), "waiting for images"},
+      {last.other_ms.value_or(0.0) - first.other_ms.value_or(0.0), "updating the weights and the rest"},
+      {computing, "computing"}};
   std::sort(losses.begin(), losses.end(), [](const Loss& a, const Loss& b) { return a.ms > b.ms; });
   std::vector<std::string> parts;
   for (const Loss& loss : losses)
-    if (loss.ms > worth_telling * last.step_ms)
-      parts.push_back(fmt::format("{:.3g} ms are {}{}", loss.ms, loss.what, loss.more));
+    if (loss.ms > least) parts.push_back(fmt::format("{:.3g} ms more for {}", loss.ms, loss.what));
   for (const Loss& loss : losses)
-    if (-loss.ms > worth_telling * last.step_ms)
-      parts.push_back(fmt::format("{:.3g} ms less are {}", -loss.ms, loss.what));
+    if (-loss.ms > least) parts.push_back(fmt::format("{:.3g} ms less for {}", -loss.ms, loss.what));
   if (parts.empty()) return "";
-  return fmt::format(" A step takes {:.3g} ms instead of {:.3g}: {}.", last.step_ms, first.step_ms,
-                     join(parts, ", "));
+  std::string text = fmt::format(" A step takes {:.3g} ms instead of {:.3g} ms: {}.", last.step_ms,
+                                 first.step_ms, join(parts, ", "));
+  if (computing > least)
+    text += " Computing is slower where ranks share memory, caches and clock, or other programs run.";
+  return text;
 }
 
 }  // namespace
@@ -112,22 +113,23 @@ std::string render_scaling_answer(const Scaling& scaling) {
   const ScalingRow& first = scaling.rows.front();
   const ScalingRow& last = scaling.rows.back();
   if (scaling.rows.size() == 1) {
-    return fmt::format("{} train{} {:.0f} images/s; nothing to compare with.\n", ranks_text(last.run.ranks),
-                       last.run.ranks == 1 ? "s" : "", last.run.images_per_second);
+    return fmt::format("{} train{} {:.0f} images/s. No other number of ranks was measured to compare with.\n",
+                       ranks_text(last.run.ranks), last.run.ranks == 1 ? "s" : "",
+                       last.run.images_per_second);
   }
   const std::string question = fmt::format("Are {} {:.3g} times faster than {}?", ranks_text(last.run.ranks),
                                            last.ideal, first.run.ranks);
   if (const ScalingRow* const row = find_incredible(scaling)) {
     return fmt::format(
-        "{} Disturbed, not an answer: {:.3g} times ({:.0f} %) with {} is not credible; --repeat 5 on an idle "
-        "machine\n",
+        "{} The runs were disturbed and give no answer: {:.3g} times ({:.0f} %) with {} is not credible. Try "
+        "--repeat 5 on an idle machine.\n",
         question, row->speedup, 100.0 * row->efficiency, ranks_text(row->run.ranks));
   }
   const char* const verdict = last.efficiency >= as_good_as_ideal ? "Yes"
                               : last.efficiency >= nearly_ideal   ? "Nearly"
                                                                   : "No";
   const std::string found =
-      last.speedup < 1.0 ? fmt::format("they are slower, {:.2g} of the speed", last.speedup)
+      last.speedup < 1.0 ? fmt::format("they are slower, at {:.2g} times the speed", last.speedup)
                          : fmt::format("{:.3g} times ({:.0f} %)", last.speedup, 100.0 * last.efficiency);
   return fmt::format("{} {}: {}.{}\n{}", question, verdict, found, render_losses(first, last),
                      render_host_steps(scaling));

@@ -58,7 +58,7 @@ TEST_CASE("with the trainer's own split, what is neither computing nor waiting i
   CHECK(scaling.rows[1].compute_ms == doctest::Approx(6.0));
   CHECK(*scaling.rows[1].other_ms == doctest::Approx(0.8));
   CHECK(render_scaling_table(scaling).find("other ms") != std::string::npos);
-  CHECK(render_scaling_answer(scaling).find("0.48 ms are updating the weights, and the rest") !=
+  CHECK(render_scaling_answer(scaling).find("0.48 ms more for updating the weights and the rest") !=
         std::string::npos);
   CHECK(nlohmann::json::parse(render_scaling_json(scaling))["runs"][1]["other_ms"] == doctest::Approx(0.8));
   CHECK(render_scaling_svg(scaling).find("update and rest: 0.8 ms") != std::string::npos);
@@ -69,37 +69,38 @@ TEST_CASE("with the trainer's own split, what is neither computing nor waiting i
 TEST_CASE("the answer") {
   CHECK(
       render_scaling_answer(known_scaling()) ==
-      "Are 4 ranks 4 times faster than 1? No: 3.2 times (80 %). A step takes 8 ms instead of 6.4: 0.8 ms are "
-      "waiting for sums between the ranks, 0.8 ms are computing that is slower beside other ranks (memory, "
-      "caches, clock, other programs).\n");
+      "Are 4 ranks 4 times faster than 1? No: 3.2 times (80 %). A step takes 8 ms instead of 6.4 ms: 0.8 ms "
+      "more for waiting for sums of other ranks, 0.8 ms more for computing. Computing is slower where ranks "
+      "share memory, caches and clock, or other programs run.\n");
   // Times that add up: steps of 6.4 and 8 ms, waiting 0 and 2.4 of them, so that 6.4 and 5.6 are computing.
   CHECK(
       render_scaling_answer(compare_runs({known_run(1, 10000, 0), known_run(2, 16000, 30)}, ""))
           .find(
-              "A step takes 8 ms instead of 6.4: 2.4 ms are waiting for sums between the ranks, 0.8 ms less "
-              "are computing.") != std::string::npos);
+              "A step takes 8 ms instead of 6.4 ms: 2.4 ms more for waiting for sums of other ranks, 0.8 ms "
+              "less for computing.\n") != std::string::npos);
   CHECK(render_scaling_answer(compare_runs({known_run(2, 100, 0), known_run(4, 199, 0.5)}, ""))
             .find("Are 4 ranks 2 times faster than 2? Yes: 1.99 times (100 %)") == 0);
   CHECK(render_scaling_answer(compare_runs({known_run(1, 100, 0), known_run(2, 184, 0)}, ""))
             .find("? Nearly: ") != std::string::npos);
   CHECK(render_scaling_answer(compare_runs({known_run(1, 100, 0), known_run(2, 50, 0)}, ""))
-            .find("? No: they are slower, 0.5 of the speed. ") != std::string::npos);
-  CHECK(render_scaling_answer(compare_runs({known_run(1, 100, 0)}, "")).find("nothing to compare") !=
-        std::string::npos);
+            .find("? No: they are slower, at 0.5 times the speed. ") != std::string::npos);
+  CHECK(render_scaling_answer(compare_runs({known_run(1, 100, 0)}, ""))
+            .find("No other number of ranks was measured") != std::string::npos);
 }
 
 TEST_CASE("more speed than ranks is no answer") {
   // A newcomer's measurement: 2.98 times from 2 to 4 ranks, beside other programs.
   const std::string answer =
       render_scaling_answer(compare_runs({known_run(2, 100, 0), known_run(4, 298, 0)}, ""));
-  CHECK(
-      answer.starts_with("Are 4 ranks 2 times faster than 2? Disturbed, not an answer: 2.98 times (149 %)"));
+  CHECK(answer.starts_with(
+      "Are 4 ranks 2 times faster than 2? The runs were disturbed and give no answer: 2.98 times (149 %)"));
   CHECK(answer.find("--repeat 5 on an idle machine") != std::string::npos);
   CHECK(answer.find("Yes") == std::string::npos);
   // The first run is the slow one, whichever later row shows it.
   CHECK(render_scaling_answer(
             compare_runs({known_run(1, 100, 0), known_run(2, 230, 0), known_run(4, 390, 0)}, ""))
-            .find("Disturbed, not an answer: 2.3 times (115 %) with 2 ranks") != std::string::npos);
+            .find("The runs were disturbed and give no answer: 2.3 times (115 %) with 2 ranks") !=
+        std::string::npos);
 }
 
 TEST_CASE("several hosts: from one full host to more") {
