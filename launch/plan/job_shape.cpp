@@ -122,7 +122,7 @@ void take_np(const LaunchFlags& flags, const HostWords& words, JobShape& shape) 
   }
   // horovodrun's -np 4 -H a:2,b:2: twice the same.
   const std::uint64_t sum = std::accumulate(words.counts.begin(), words.counts.end(), std::uint64_t{0});
-  const bool has_slots = !local && !words.counts.empty() && flags.dims.empty();
+  const bool has_slots = !local && !words.counts.empty() && words.dims.empty();
   if (has_slots && sum == *number) return;
   if (has_slots && *number < sum) {
     throw Error(ErrorKind::usage, {fmt::format("{} ranks, and -H has room for {}", *number, sum), "--np",

@@ -11,7 +11,7 @@ rankfiles=$DDLRUN_SOURCE_DIR/tests/golden/rankfiles
 table=$DDLRUN_SOURCE_DIR/docs/migration.md
 cd "$work" || exit 1
 mkdir bin old new
-for name in mpirun horovodrun caffe python; do
+for name in mpirun mpiexec.hydra horovodrun caffe python solver; do
   printf '#!/bin/sh\nexec python3 %s record %s %s "$@"\n' "$support/old_lines.py" "$work/calls" "$name" > "bin/$name"
   chmod +x "bin/$name"
 done
@@ -138,6 +138,25 @@ export OMPI_MCA_btl_tcp_if_include=eth0 NCCL_SOCKET_IFNAME=eth0
 old 'for i in 1 2; do python train.py; done' "os.environ['OMPI_MCA_btl_tcp_if_include'] = 'eth0'"
 unset OMPI_MCA_btl_tcp_if_include NCCL_SOCKET_IFNAME
 new interfaces passed=OMPI_MCA_btl_tcp_if_include,NCCL_SOCKET_IFNAME launch --np 2 h1,h2 "${minsky[@]}" -x OMPI_MCA_btl_tcp_if_include=eth0 -x NCCL_SOCKET_IFNAME=eth0 -- python train.py
+# mpirun without binding, hydra's -ppn, a hostfile with slots, and torchrun, whose ranks get its variables.
+printf 'h1 slots=4\nh2 slots=4\n' > hosts
+printf 'h1:2\nh2:2\n' > hydra.hosts
+printf 'import torch.distributed\n' > train_ddp.py
+old 'mpirun -np 2 -bind-to none solver'
+new bind_none '' launch 2 localhost "${small[@]}" -bind-to none -- solver
+grep -q '"unbind":true' found || fail "-bind-to none: the ranks are bound"
+old 'mpirun -np 8 --hostfile hosts -x LD_LIBRARY_PATH -bind-to core solver'
+new slots_packed '' launch -n 8 --hostfile hosts --order packed "${small[@]}" -- solver
+new slots_at_file '' launch -n 8 @hosts --order packed "${small[@]}" -- solver
+old 'mpiexec.hydra -f hydra.hosts -ppn 2 -n 4 solver'
+new hydra_ppn '' launch 2x2 @hydra.hosts --order packed "${small[@]}" -- solver
+new hydra_slots '' launch -n 4 --hostfile hydra.hosts --order packed "${small[@]}" -- solver
+old 'for i in 1 2; do python train_ddp.py; done' 'torchrun --standalone --nproc_per_node=2 train_ddp.py'
+new torchrun_here '' launch 2 localhost "${small[@]}" --master-port 29431 -- python train_ddp.py
+old 'for i in 1 2 3 4; do python train_ddp.py; done' \
+  'torchrun --nnodes=2 --nproc_per_node=2 --node_rank=0 --master_addr=h1 --master_port=29500 train_ddp.py'
+new torchrun_hosts '' launch 2x2 h1,h2 "${small[@]}" --master-port 29500 -- python train_ddp.py
+grep -q '^rank 1=h1 ' found && grep -q '"RANK":"{rank}"' found || fail "torchrun: ranks are not numbered as torchrun does"
 # The page names only commands and options that exist, in the lines that are not run here too.
 python3 - "$DDLRUN" "$table" << 'END' || fail "docs/migration.md names what ddlrun does not have"
 import re, subprocess, sys

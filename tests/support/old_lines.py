@@ -3,7 +3,7 @@
 """What a line of the founding documents starts, beside what ddlrun starts for it.
   old_lines.py record FILE NAME WORDS...   stands in for a program: appends its words and environment to FILE
   old_lines.py judge OLD NEW [option=value ...]
-OLD holds what the old line called: mpirun, horovodrun, or the programs themselves. NEW holds what each rank of ddlrun's
+OLD holds what the old line called: one of STARTERS, or the programs themselves. NEW holds what each rank of ddlrun's
 called. The programs must be as many, with the same words, hosts where the old line says them, and every exported
 variable with its value. Options: ranks=N where the old line leaves it to others; rankfile=FILE, the one that it names;
 passed=NAME,...: variables that its programs inherit."""
@@ -12,7 +12,9 @@ import os
 import re
 import sys
 
-TAKES = {"-n": 1, "-np": 1, "-rf": 1, "-x": 1, "-H": 1, "-PSM2": 0, "-prepend-rank": 0}
+TAKES = {"-n": 1, "-np": 1, "-rf": 1, "-x": 1, "-H": 1, "-f": 1, "-ppn": 1, "--hostfile": 1, "-bind-to": 1,
+         "-PSM2": 0, "-prepend-rank": 0}
+STARTERS = ("mpirun", "mpiexec.hydra", "horovodrun")
 
 
 def record(path, name, *words):
@@ -31,7 +33,7 @@ def rankfile_hosts(path):
 
 
 def of_starter(call, options):
-    """What mpirun or horovodrun was started with: [(words, host or None)] by rank, names exported."""
+    """What mpirun, hydra or horovodrun was started with: [(words, host or None)] by rank, names exported."""
     words, values, names = call["argv"][1:], {}, []
     while words[0] in TAKES:
         flag, words = words[0], words[1:]
@@ -46,6 +48,13 @@ def of_starter(call, options):
         hosts = rankfile_hosts(options["rankfile"])
         if sorted(hosts) != list(range(ranks)):
             sys.exit(f"the old rankfile is for {sorted(hosts)}, -n says {ranks}")
+    # hydra fills host after host with -ppn ranks; mpirun with the slots of each line.
+    for file in values.get("-f", []) + values.get("--hostfile", []):
+        with open(file) as lines:
+            for line in lines:
+                host, slots = re.match(r"(\S+?)(?::\d+)?(?:\s+slots=(\d+))?\s*$", line).groups()
+                for _ in range(int(values["-ppn"][0] if "-ppn" in values else slots)):
+                    hosts[len(hosts)] = host
     for spec in values.get("-H", [""])[0].split(",") if "-H" in values else []:
         host, count = spec.split(":")
         for _ in range(int(count)):
@@ -57,7 +66,7 @@ def judge(old_path, new_path, *settings):
     options = dict(setting.split("=", 1) for setting in settings)
     old, new = read(old_path), read(new_path)
     names = [name for name in options.get("passed", "").split(",") if name]
-    if old[0]["argv"][0] in ("mpirun", "horovodrun"):
+    if old[0]["argv"][0] in STARTERS:
         wanted, more = of_starter(old[0], options)
         names += more
     else:
