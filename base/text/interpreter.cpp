@@ -41,11 +41,15 @@ std::string unquoted(std::string_view word) {
 
 bool is_python(std::string_view program) { return base_name(program).starts_with("python"); }
 
+bool is_shell(std::string_view program) {
+  return std::ranges::find(shells, base_name(program)) != shells.end();
+}
+
 std::optional<std::size_t> find_script(const std::vector<std::string>& command) {
   if (command.empty()) return std::nullopt;
   const std::string_view name = base_name(command[0]);
   const bool python = is_python(name), evaluates = std::ranges::find(evaluators, name) != evaluators.end();
-  if (!python && !evaluates && std::ranges::find(shells, name) == shells.end()) return 0;
+  if (!python && !evaluates && !is_shell(name)) return 0;
   const char text_option = evaluates ? 'e' : 'c';
   for (std::size_t i = 1; i < command.size(); ++i) {
     const std::string& word = command[i];

@@ -12,6 +12,8 @@ namespace ddlrun {
 
 // "python3", "/usr/bin/python3.11".
 bool is_python(std::string_view program);
+// "sh", "/bin/bash".
+bool is_shell(std::string_view program);
 
 // The index of the script in `command`: 1 in "bash run.sh", 2 in "python -u train.py"; 0 where the command
 // starts its program directly. Nothing where no word is a file: "sh -c ...", "python -m module", but for

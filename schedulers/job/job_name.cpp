@@ -16,12 +16,36 @@ bool fits_name(char c) {
   return is_letter(c) || (c >= '0' && c <= '9') || std::string_view("._+-").find(c) != std::string_view::npos;
 }
 
+// The words of a shell's text that is one simple command; empty where it is more than that.
+Command simple_command(std::string_view text) {
+  if (text.find_first_of(";&|<>()`{}\n\"'\\") != std::string_view::npos) return {};
+  Command words;
+  for (const std::string_view word : split(text, ' ')) {
+    const bool is_lead = words.empty() && (word == "exec" || word.find('=') != std::string_view::npos);
+    if (!trim(word).empty() && !is_lead) words.emplace_back(trim(word));
+  }
+  return words;
+}
+
+// The command in the text of "sh -c TEXT", where that is a simple one.
+Command command_of_text(const Command& program) {
+  const auto is_text_option = [](const std::string& word) {
+    return word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
+  };
+  const auto option = std::find_if(program.begin(), program.end(), is_text_option);
+  const bool has_text = option != program.end() && option + 1 != program.end();
+  return has_text && is_shell(program[0]) ? simple_command(*(option + 1)) : Command();
+}
+
 // The word that says most about what runs.
-std::string_view naming_word(const Command& program) {
-  if (const auto script = find_script(program)) return base_name(program[*script]);
+std::string naming_word(const Command& program) {
+  if (const auto script = find_script(program)) return std::string(base_name(program[*script]));
   const auto module = std::ranges::find(program, "-m");  // "python -m package.module"
-  return module != program.end() && module + 1 != program.end() ? std::string_view(*(module + 1))
-                                                                : std::string_view();
+  if (module != program.end() && module + 1 != program.end()) return *(module + 1);
+  const Command inner = command_of_text(program);
+  const auto inner_script = find_script(inner);
+  const bool is_known = inner_script && inner[*inner_script].find('$') == std::string::npos;
+  return std::string(base_name(is_known ? inner[*inner_script] : program[0]));
 }
 
 std::string_view without_extension(std::string_view name) {
@@ -37,7 +61,8 @@ std::string_view without_extension(std::string_view name) {
 std::string job_name_of(const Command& program, std::size_t longest) {
   if (program.empty() || program[0].starts_with('-')) return "ddl-train";
   std::string name;
-  for (const char c : without_extension(naming_word(program))) {
+  const std::string word = naming_word(program);
+  for (const char c : without_extension(word)) {
     if (name.empty() ? is_letter(c) : fits_name(c)) name += c;
   }
   return name.empty() ? "ddlrun" : name.substr(0, longest);

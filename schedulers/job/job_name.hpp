@@ -9,8 +9,9 @@
 
 namespace ddlrun::schedulers {
 
-// "train" for "python3 src/train.py", "ddl-train" where the bundled trainer runs; "ddlrun" where no word
-// names a program, as in "sh -c ...". A letter first, then letters, digits and . _ + -, at most `longest`.
+// "train" for "python3 src/train.py" and for "sh -c 'python3 src/train.py'", "sh" where the shell's text is
+// more than one simple command, "ddl-train" where the bundled trainer runs; "ddlrun" where that has no
+// letter. A letter first, then letters, digits and . _ + -, at most `longest`.
 std::string job_name_of(const Command& program, std::size_t longest);
 
 }  // namespace ddlrun::schedulers

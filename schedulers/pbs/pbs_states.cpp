@@ -168,6 +168,16 @@ std::string hosts_of(std::string_view exec_host) {
   return join(hosts, ",");
 }
 
+// Of "Job run at Sat Nov 21 at 02:26 on (n1:ncpus=8) and terminated by ddl@n1" what no other column has:
+// "terminated by ddl@n1".
+std::string end_in_comment(const std::string& comment) {
+  if (!comment.starts_with("Job run at ")) return comment;
+  constexpr std::string_view hosts_end = ") and ";
+  const std::size_t at = comment.rfind(hosts_end);
+  const std::string end = at == std::string::npos ? "" : comment.substr(at + hosts_end.size());
+  return end == "finished" || end == "failed" ? "" : end;
+}
+
 JobStatus common_status(const PbsJob& job) {
   JobStatus status;
   status.id = job.id;
@@ -205,6 +215,7 @@ JobStatus pbs_status(const PbsJob& job) {
     const bool terminated = job.number("substate").value_or(0) == kTerminated;
     for (const std::string_view waited : {"Can Never Run", "Not Running"})
       if (status.reason.find(waited) == 0) status.reason.clear();  // why it waited is no end
+    status.reason = end_in_comment(status.reason);
     if (const auto exit_status = job.number("Exit_status"))
       check_exit(status, job, *exit_status, terminated, kPbsEnds);
     else
