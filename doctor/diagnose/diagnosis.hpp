@@ -61,7 +61,8 @@ enum class LogSource { unknown, mpirun, pbs, slurm };
 struct RunStatus {
   std::optional<int> status;
   LogSource from = LogSource::unknown;
-  bool of_launch = false;  // for `ddlrun launch`: remedies are its options, whatever its launcher
+  bool of_launch = false;    // for `ddlrun launch`: remedies are its options, whatever its launcher
+  std::string tagging = {};  // the command that prints the rank on each line, where it is not the launcher's
 };
 
 // The signature of ddlrun's own errors: "ddlrun: error: ...".

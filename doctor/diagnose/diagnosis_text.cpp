@@ -137,6 +137,7 @@ std::string render_first_failing(const FailingRank& failing) {
 
 // The command whose log has the rank on each line.
 std::string tagged_run(const Diagnosis& diagnosis) {
+  if (!diagnosis.end.tagging.empty()) return diagnosis.end.tagging + " ...";
   return diagnosis.of_srun ? "srun --label ... 2>&1 | tee job.log"
                            : "mpirun --tag-output ... 2>&1 | tee job.log";
 }

@@ -6,7 +6,9 @@
 #include "base/text/host_list.hpp"
 #include "base/text/signal_name.hpp"
 #include "base/text/text.hpp"
+#include "doctor/diagnose/job_diagnosis.hpp"
 #include "doctor/diagnose/salient_lines.hpp"
+#include "doctor/diagnose/signatures_yaml.hpp"
 #include "launch/monitor/slurm_down_hosts.hpp"
 #include "launch/plan/select_launcher.hpp"
 #include "launch/rank/status_line.hpp"
@@ -315,7 +317,8 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   if (!is_open_mpi && !first && last_lines_.empty()) return {};  // silence too
   const diagnose::RunStatus end{
       result.exit_status, is_open_mpi ? diagnose::LogSource::mpirun : diagnose::LogSource::unknown, true};
-  diagnose::Diagnosis found = lines_.diagnosis(end);
+  diagnose::Diagnosis found = diagnose::fit_to_job(lines_.diagnosis(end), job_context(system_.environment),
+                                                   *diagnose::builtin_signatures());
   if (!found.cause) {
     for (const diagnose::LogLine& line : found.salient_lines)
       if (line.text != report && !is_report_of_end(line.text)) error_lines_.push_back(line.text);

@@ -169,7 +169,9 @@ void print_end(System& system, const LaunchRun& run, const ObservedRun& observed
   }
   if (!run.record.result.empty()) system.err("ddlrun: rank 0's result: " + run.record.result + "\n");
   std::string how = "ended well";
-  if (stop_signal != 0)
+  if (saved && stop_signal != 0)
+    how = fmt::format("saved after {}, and can go on (status {})", describe_signal(stop_signal), status);
+  else if (stop_signal != 0)
     how = "was stopped by " + describe_signal(stop_signal);
   else if (saved)
     how = fmt::format("saved and can go on (status {})", status);

@@ -176,6 +176,19 @@ std::string fit_remedy(const std::string& remedy, const RemedyContext& context) 
 
 }  // namespace
 
+diagnose::JobContext job_context(const Environment& environment) {
+  diagnose::JobContext job;
+  const std::string slurm = environment.get("SLURM_JOB_ID"), pbs = environment.get("PBS_JOBID");
+  if (slurm.empty() != pbs.empty())
+    job.scheduler = pbs.empty() ? diagnose::LogSource::slurm : diagnose::LogSource::pbs;
+  job.id = pbs.empty() ? slurm : pbs;
+  if (const std::string submitted = environment.get("DDLRUN_JOB_ID"); !submitted.empty()) {
+    job.id = submitted;
+    job.tagging = "ddlrun submit --rank-output prefix";
+  }
+  return job;
+}
+
 std::vector<std::string> fit_remedies(const std::vector<std::string>& remedies,
                                       const RemedyContext& context) {
   std::vector<std::string> fitted;

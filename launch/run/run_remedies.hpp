@@ -2,6 +2,8 @@
 // The remedies of a diagnosis in words that fit this run: options of its launcher, its own hosts. Pure.
 #pragma once
 
+#include "base/os/system.hpp"
+#include "doctor/diagnose/job_diagnosis.hpp"
 #include "launch/launchers/launcher.hpp"
 
 #include <string>
@@ -19,5 +21,8 @@ struct RemedyContext {
 
 // Remedies for another launcher are translated or left out. At least one remedy stays.
 std::vector<std::string> fit_remedies(const std::vector<std::string>& remedies, const RemedyContext& context);
+
+// The scheduler's job in which this run is; of a job of `ddlrun submit` the remedies are options of submit.
+diagnose::JobContext job_context(const Environment& environment);
 
 }  // namespace ddlrun::launch

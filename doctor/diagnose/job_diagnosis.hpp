@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// The diagnosis of a scheduler's job: with what the scheduler says of its end, and remedies that fit it.
+// Pure.
+#pragma once
+
+#include "doctor/diagnose/diagnosis.hpp"
+
+#include <string>
+
+namespace ddlrun::diagnose {
+
+// The signatures of an end that only the scheduler reports, and of a script that started nothing.
+constexpr std::string_view scheduler_end_id = "O11";
+constexpr std::string_view nothing_started_id = "O9";
+
+struct JobContext {
+  LogSource scheduler = LogSource::unknown;  // pbs or slurm: remedies of the other are left out
+  std::string id;                            // for JOB in a remedy
+  std::string tagging;      // the command that prints the rank on each line; "": as the log's launcher has it
+  std::string end;          // as the scheduler reports it: "was cancelled: terminated by ddl@node1"; ""
+  bool is_certain = false;  // `end` is the cause, whatever the log contains
+};
+
+// `end` is the cause where the log has none, or where that is certain.
+Diagnosis fit_to_job(Diagnosis diagnosis, const JobContext& job, const SignatureSet& signatures);
+
+}  // namespace ddlrun::diagnose

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/job_diagnosis.hpp"
+
+#include "doctor/diagnose/signatures_yaml.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun::diagnose;
+
+namespace {
+
+Diagnosis with_remedies(std::vector<std::string> remedies, SignatureClass kind = SignatureClass::primary) {
+  Diagnosis diagnosis;
+  diagnosis.cause.emplace();
+  diagnosis.cause->kind = kind;
+  diagnosis.cause->title = "of the log";
+  diagnosis.cause->remedies = std::move(remedies);
+  return diagnosis;
+}
+
+std::vector<std::string> fitted(std::vector<std::string> remedies, const JobContext& job) {
+  return fit_to_job(with_remedies(std::move(remedies)), job, *builtin_signatures()).cause->remedies;
+}
+
+using Texts = std::vector<std::string>;
+
+}  // namespace
+
+TEST_SUITE_BEGIN("doctor/diagnose/job_diagnosis");
+
+TEST_CASE("remedies name the job, and no command of a scheduler that it does not have") {
+  const Texts both{"qstat -xf JOB; sacct -j JOB -o State   # what the scheduler knows",
+                   "scontrol show job JOB", "cat $PBS_NODEFILE; scontrol show hostnames   # the names",
+                   "mpirun --mca a b ..."};
+  JobContext job{LogSource::pbs, "12[3].pbs01", "", "", false};
+  CHECK(fitted(both, job) == Texts{"qstat -xf '12[3].pbs01'   # what the scheduler knows",
+                                   "cat $PBS_NODEFILE   # the names", "mpirun --mca a b ..."});
+  job = {LogSource::slurm, "12", "", "", false};
+  CHECK(fitted(both, job) == Texts{"sacct -j 12 -o State   # what the scheduler knows",
+                                   "scontrol show job 12", "scontrol show hostnames   # the names",
+                                   "mpirun --mca a b ..."});
+  CHECK(fitted(both, {}) == both);
+  // At least one remedy stays.
+  job.scheduler = LogSource::pbs;
+  CHECK(fitted({"sacct -j JOB"}, job) == Texts{"sacct -j JOB"});
+  CHECK(fitted({"MY_JOB=1 ./x   # JOB: a number"}, job) == Texts{"MY_JOB=1 ./x   # JOB: a number"});
+}
+
+TEST_CASE("the rank on each line is an option of submit") {
+  const JobContext job{LogSource::pbs, "1.pbs01", "ddlrun submit --rank-output prefix", "", false};
+  for (const char* typed : {"mpirun --tag-output", "srun --label", "ddlrun launch --rank-output prefix"}) {
+    CHECK(fitted({std::string(typed) + " ...   # which rank"}, job) ==
+          Texts{"ddlrun submit --rank-output prefix ...   # which rank"});
+  }
+  Diagnosis unknown;
+  unknown.verdict = Verdict::unknown;
+  const std::string text = render_diagnosis(fit_to_job(unknown, job, *builtin_signatures()));
+  CHECK(text.find("mpirun") == std::string::npos);
+  CHECK(text.find("ddlrun submit --rank-output prefix") != std::string::npos);
+}
+
+TEST_CASE("the scheduler's report of an end is the cause where the log has none, or where it is certain") {
+  JobContext job{LogSource::pbs, "7.pbs01", "", "was cancelled: terminated by ddl@node1", true};
+  const auto cause_of = [&](SignatureClass kind) {
+    return fit_to_job(with_remedies({"x"}, kind), job, *builtin_signatures()).cause->title;
+  };
+  CHECK(cause_of(SignatureClass::primary) == "the job was cancelled: terminated by ddl@node1");
+  job.is_certain = false;
+  CHECK(cause_of(SignatureClass::primary) == "of the log");
+  CHECK(cause_of(SignatureClass::fact) == "the job was cancelled: terminated by ddl@node1");
+  Diagnosis empty;
+  empty.salient_lines = {{"log", 1, "site: any"}};
+  empty = fit_to_job(empty, job, *builtin_signatures());
+  REQUIRE(empty.cause);
+  CHECK(empty.cause->id == scheduler_end_id);
+  CHECK(empty.cause->remedies.back() == "ddlrun resubmit 7.pbs01   # the same job again");
+  CHECK(empty.salient_lines.empty());
+  CHECK(exit_code(empty) == 1);
+}
+
+TEST_SUITE_END();
