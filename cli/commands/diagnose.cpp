@@ -10,6 +10,8 @@
 #include "launch/history/run_store.hpp"
 #include "launch/monitor/rank_files.hpp"
 #include "schedulers/client/failure_summary.hpp"
+#include "schedulers/client/job_history.hpp"
+#include "schedulers/client/job_outcome.hpp"
 #include "schedulers/client/job_query.hpp"
 #include "schedulers/client/submitted_job.hpp"
 
@@ -127,11 +129,12 @@ struct DiagnoseInput {
   std::string recorded;                 // the diagnosis that launch made at the end of the run
   std::vector<std::string> last_lines;  // of stderr, where no log was kept
   std::string directory;
+  std::optional<diagnose::JobContext> job;
 };
 
 DiagnoseInput read_run_directory(System& system, const std::string& directory, RunStatus end) {
   const launch::RunRecord run = launch::read_run(system, directory, false);
-  DiagnoseInput input{{}, end, run.diagnosis, run.last_lines, directory};
+  DiagnoseInput input{{}, end, run.diagnosis, run.last_lines, directory, {}};
   if (run.end && !end.status) {
     input.end.status = run.end->exit_status;
     if (end.from == LogSource::unknown && run.launcher == "openmpi") input.end.from = LogSource::mpirun;
@@ -145,43 +148,101 @@ DiagnoseInput read_run_directory(System& system, const std::string& directory, R
   return input;
 }
 
-// Its log, as `ddlrun logs` finds it, and its exit status.
-DiagnoseInput read_job(System& system, const schedulers::JobRef& job, RunStatus end) {
+// How it stands, by its scheduler; as last seen where that does not answer.
+schedulers::JobStatus read_state(System& system, const schedulers::JobRef& job) {
+  schedulers::UnreachableSchedulers unreachable;
+  auto state =
+      schedulers::read_job_states(system, {job}, unreachable, schedulers::NodeList::left_out).front();
+  schedulers::warn_of_unreachable(system, unreachable);
+  if (!state.exit_status && is_over(job.last.state)) state.exit_status = job.last.exit_status;
+  return state;
+}
+
+std::vector<std::string> logs_of(System& system, const schedulers::JobRef& job) {
+  std::vector<std::string> logs;
+  const bool has_spool = job.submitted_here() && schedulers::is_pbs_like(job.scheduler);
+  for (const std::string& log : {job.output, job.error_output, has_spool ? job.files().spool() : ""})
+    if (!log.empty() && system.files.exists(log)) logs.push_back(log);
+  return logs;
+}
+
+// Its logs, as `ddlrun logs` finds them, its exit status, and how its scheduler says that it ended. Of an
+// array, those of the first task that failed.
+DiagnoseInput read_job(System& system, schedulers::JobRef job, RunStatus end) {
+  schedulers::JobStatus state = read_state(system, job);
+  const std::string task = schedulers::telling_task(state.tasks);
+  if (const auto part = task.empty() ? std::nullopt : schedulers::find_remembered_job(system, task)) {
+    system.err(fmt::format("ddlrun: of job {}: task {}\n", printable(job.id), printable(task)));
+    job = *part;
+    state = read_state(system, job);
+  }
   const std::string id = printable(job.id);
-  if (job.output.empty()) throw Error(ErrorKind::request, schedulers::why_no_log(system, job, "diagnose"));
-  if (!system.files.exists(job.output))
+  DiagnoseInput input{
+      logs_of(system, job), end, {}, {}, job.dir, schedulers::job_context(system, job, state)};
+  const bool has_log = !job.output.empty() || !job.error_output.empty();
+  if (input.logs.empty() && input.job->end.empty()) {
+    if (!has_log) throw Error(ErrorKind::request, schedulers::why_no_log(system, job, "diagnose"));
     throw Error(ErrorKind::request, {fmt::format("job {} has no output yet", id), printable(job.output),
                                      "ddlrun status " + quote_shell(job.id)});
-  DiagnoseInput input{{job.output}, end, {}, {}, job.dir};
-  const std::string spool = job.files().spool();
-  if (schedulers::is_pbs_like(job.scheduler) && system.files.exists(spool)) input.logs.push_back(spool);
+  }
   if (end.status) return input;
-  input.end.status = is_over(job.last.state) && job.last.exit_status
-                         ? job.last.exit_status
-                         : schedulers::read_exit_status(system, job);
+  if (is_over(state.state)) input.end.status = state.exit_status;
+  if (!input.end.status) input.end.status = schedulers::read_exit_status(system, job);
   if (end.from == LogSource::unknown) input.end.from = schedulers::log_source_of(job.scheduler);
   return input;
 }
 
-// By `last`, the newest job is meant, unless a run is newer or the job has no output yet.
-bool is_job_meant(System& system, const schedulers::JobRef& job, const std::string& word) {
-  if (word != "last") return true;
+// The job that the run belongs to, by its record or its directory: the id of a job without a scheduler is
+// longer than in the record.
+std::optional<schedulers::JobRef> find_job_of(System& system, const launch::ListedRun& run) {
+  constexpr std::size_t most_jobs = 100;
+  try {
+    const std::string id = launch::read_run(system, run.directory, false).job;
+    auto job = id.empty() ? std::nullopt : schedulers::find_remembered_job(system, id);
+    if (job && job->id == id) return job;
+  } catch (const Error&) {
+    return std::nullopt;  // a damaged record: the run itself is refused with its reason
+  }
+  for (const auto& [job, state] : schedulers::remembered_jobs(system, most_jobs))
+    if (run.directory.starts_with(job.dir + "/")) return job;
+  return std::nullopt;
+}
+
+// By `last`, the newest job is meant, unless a run is newer or the job has no output yet. Of a run in a job,
+// the job.
+std::optional<schedulers::JobRef> find_meant_job(System& system, const std::string& word) {
+  auto job = schedulers::find_remembered_job(system, word);
+  if (!job || word != "last") return job;
   const auto runs = launch::list_runs(system);
-  if (runs.empty()) return true;
+  if (runs.empty()) return job;
   std::string submitted;  // "2026-11-25 22:32:37" -> "20261125-223237", as the id of a run begins
-  for (const char c : job.submitted)
+  for (const char c : job->submitted)
     if (c != '-' && c != ':') submitted += c == ' ' ? '-' : c;
-  return runs.front().id < submitted && system.files.exists(job.output);
+  const bool has_ended = is_over(job->last.state) || system.files.exists(job->output);
+  if (runs.front().id < submitted && has_ended) return job;
+  return find_job_of(system, runs.front());
+}
+
+// A job that the scheduler of this machine knows, and no run.
+std::optional<schedulers::JobRef> find_foreign_job(System& system, const std::string& word) {
+  try {
+    auto job = schedulers::find_jobs(system, {word}).front();
+    schedulers::read_foreign_job(system, job);
+    const bool is_known = job.last.state != schedulers::JobState::unknown;
+    return is_known ? std::optional(std::move(job)) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;  // no id of a job, no scheduler, or one that does not answer
+  }
 }
 
 // A word that is no file: the id of a job or of a run; `last`: the newest of both.
 DiagnoseInput read_job_or_run(System& system, const std::string& word, RunStatus end) {
-  const auto job = schedulers::find_remembered_job(system, word);
-  if (job && is_job_meant(system, *job, word)) return read_job(system, *job, end);
+  if (const auto job = find_meant_job(system, word)) return read_job(system, *job, end);
   std::string directory;
   try {
     directory = launch::find_run_directory(system, word);
   } catch (const Error& error) {
+    if (const auto foreign = find_foreign_job(system, word)) return read_job(system, *foreign, end);
     throw Error(error.kind(),
                 {fmt::format("'{}' is no file and no job: {}", printable(word, 60), error.message().what), "",
                  "ddlrun jobs, ddlrun history: their ids; or ddlrun diagnose job.log"});
@@ -191,7 +252,7 @@ DiagnoseInput read_job_or_run(System& system, const std::string& word, RunStatus
 
 DiagnoseInput read_input(System& system, const DiagnoseOptions& options) {
   const RunStatus end = parse_run_status(options);
-  DiagnoseInput input{input_logs(system, options), end, {}, {}, {}};
+  DiagnoseInput input{input_logs(system, options), end, {}, {}, {}, {}};
   if (input.logs.size() != 1) return input;
   const std::string& word = input.logs[0];
   if (system.files.exists(word + "/run.json")) return read_run_directory(system, word, end);
@@ -211,6 +272,17 @@ int print_recorded(System& system, const DiagnoseInput& input) {
   return 1;
 }
 
+// With what the scheduler says of a job, and what its script says where it started nothing.
+diagnose::Diagnosis complete(System& system, const DiagnoseInput& input, diagnose::Diagnosis diagnosis) {
+  if (input.job) diagnosis = fit_to_job(std::move(diagnosis), *input.job, *diagnose::builtin_signatures());
+  if (!diagnosis.cause || diagnosis.cause->id != diagnose::nothing_started_id) return diagnosis;
+  const auto words = schedulers::read_script_words(system, diagnosis.cause->evidence.front().source);
+  if (words.first.empty()) return diagnosis;
+  diagnosis.cause->title = "the job script started nothing: " + words.first;
+  diagnosis.cause->remedies.insert(diagnosis.cause->remedies.begin(), words.remedy);
+  return diagnosis;
+}
+
 int run_on_logs(System& system, const DiagnoseOptions& options) {
   const DiagnoseInput input = read_input(system, options);
   if (!input.recorded.empty() && !options.json && options.signatures.empty() && options.status.empty())
@@ -227,12 +299,13 @@ int run_on_logs(System& system, const DiagnoseOptions& options) {
   } else if (read_count == 0)
     throw Error(ErrorKind::request, {fmt::format("all {} logs are binary files", logs.size()),
                                      printable(logs[0]), "file " + quote_shell(logs[0])});
-  const diagnose::Diagnosis diagnosis = analysis.diagnosis(end);
-  if (logs.empty() && diagnosis.bytes == 0 && !end.status)
+  const diagnose::Diagnosis diagnosis = complete(system, input, analysis.diagnosis(end));
+  const bool is_silent = diagnosis.bytes == 0 && !end.status && !diagnosis.cause;
+  if (logs.empty() && is_silent)
     throw Error(ErrorKind::request,
                 {"the run has not ended, and its output is not in files", printable(input.directory),
                  "ddlrun launch --tee ...   # keeps each rank's output in the run directory"});
-  if (diagnosis.bytes == 0 && !end.status) {
+  if (is_silent) {
     throw Error(ErrorKind::request,
                 {logs.size() == 1 ? "the log is empty" : fmt::format("all {} logs are empty", logs.size()),
                  printable(logs[0]),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `ddlrun logs ID [-f]`: what the job has said so far, or until its end.
+// `ddlrun logs [ID] [-f]`: what the job has printed so far, or until its end.
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
@@ -7,6 +7,7 @@
 #include "launch/history/cancel_run.hpp"
 #include "schedulers/client/job_follow.hpp"
 #include "schedulers/client/job_log.hpp"
+#include "schedulers/client/job_outcome.hpp"
 #include "schedulers/client/submitted_job.hpp"
 
 #include <CLI/CLI.hpp>
@@ -20,8 +21,10 @@ using namespace schedulers;
 
 namespace {
 
-constexpr std::string_view logs_examples = R"(  ddlrun logs 1234      # the log of job 1234 so far
-  ddlrun logs last      # of the newest job
+constexpr std::string_view logs_examples =
+    R"(  ddlrun logs           # the log of the newest job so far; also: ddlrun logs last
+  ddlrun logs 1234      # of job 1234; of an array: of each task
+  ddlrun logs 1234_2    # of one task; of the newest job: last_2
   ddlrun logs 20261126-101502-x4Kd2P   # what --tee or --rank-output files kept of a run of ddlrun launch
   ddlrun logs -f 1234   # follow the log until the end of the job; the exit status is that of the job)";
 
@@ -30,12 +33,33 @@ struct LogsOptions {
   bool follow = false;
 };
 
+// Whether there is a log.
+bool print_log(System& system, const std::string& path) {
+  JobLog log(path);
+  log.take(system, [&](std::string_view bytes) { system.out(bytes); });
+  return log.seen();
+}
+
+// The logs of an array's tasks, each below a line as `head` prints it; whether there is one.
+bool print_task_logs(System& system, const JobRef& job) {
+  bool any = false;
+  for (const std::uint64_t index : submitted_tasks(system, job)) {
+    const auto task = find_remembered_job(system, task_id(job, index));
+    if (!task || task->output.empty() || !system.files.exists(task->output)) continue;
+    system.out(fmt::format("{}==> {}: {} <==\n", any ? "\n" : "", printable(task->id, 64),
+                           printable(task->output, 300)));
+    any = print_log(system, task->output) || any;
+  }
+  return any;
+}
+
 int run_logs(System& system, const LogsOptions& options) {
-  if (options.ids.size() != 1) {
+  if (options.ids.size() > 1) {
     throw Error(ErrorKind::usage, {fmt::format("logs takes one job, not {}", options.ids.size()), "",
                                    "ddlrun logs ID; ddlrun jobs lists yours"});
   }
-  const std::string& id = options.ids.front();
+  const std::vector<std::string> ids = options.ids.empty() ? std::vector<std::string>{"last"} : options.ids;
+  const std::string& id = ids.front();
   if (launch::names_run(id)) {
     if (options.follow)
       throw Error(ErrorKind::usage, {"logs -f follows jobs of ddlrun submit; this is a run of ddlrun launch",
@@ -43,12 +67,20 @@ int run_logs(System& system, const LogsOptions& options) {
     print_run_output(system, id);
     return 0;
   }
-  const JobRef job = find_jobs(system, options.ids).front();
+  JobRef job = find_jobs(system, ids).front();
+  if (!job.submitted_here()) {
+    read_foreign_job(system, job);
+    if (job.last.state == JobState::unknown) throw unknown_job_error(job, job.last);
+  }
+  if (job.output.empty() && !options.follow && print_task_logs(system, job)) return 0;
   if (job.output.empty()) throw Error(ErrorKind::request, why_no_log(system, job, "logs"));
   if (options.follow) return follow_jobs(system, {job}, {});
-  JobLog log(job.output);
-  log.take(system, [&](std::string_view bytes) { system.out(bytes); });
-  if (!log.seen()) system.err(fmt::format("ddlrun: job {} has no output yet\n", printable(job.id)));
+  const bool has_output = print_log(system, job.output);
+  const bool has_errors = !job.error_output.empty() && print_log(system, job.error_output);
+  if (has_output || has_errors) return 0;
+  const std::string where =
+      job.submitted_here() ? "" : fmt::format(" here: {} is not there", printable(job.output, 300));
+  system.err(fmt::format("ddlrun: job {} has no output yet{}\n", printable(job.id), where));
   return 0;
 }
 
@@ -62,7 +94,7 @@ Subcommand logs_command() {
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<LogsOptions>();
     app.add_option("ID", options->ids,
-                   "the job id as printed by ddlrun submit, or last; or a run of ddlrun launch");
+                   "the job id as printed by ddlrun submit, or last (the default); or a run of ddlrun launch");
     app.add_flag("-f,--follow", options->follow, "stay until the end of the job");
     return [options](System& system) { return run_logs(system, *options); };
   };

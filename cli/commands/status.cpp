@@ -39,7 +39,12 @@ std::vector<JobAndStatus> read_asked(System& system, const std::vector<std::stri
   const auto known = find_jobs(system, ids);
   const auto states = read_job_states(system, known, unreachable);
   std::vector<JobAndStatus> jobs;
-  for (std::size_t i = 0; i < known.size(); ++i) jobs.emplace_back(known[i], states[i]);
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    jobs.emplace_back(known[i], states[i]);
+    JobRef& job = jobs.back().first;
+    const bool lacks_name = !job.submitted_here() && states[i].name.empty();
+    if (lacks_name && states[i].state != schedulers::JobState::unknown) read_foreign_job(system, job);
+  }
   return jobs;
 }
 

@@ -8,6 +8,7 @@
 #include "doctor/diagnose/time_limit_cause.hpp"
 #include "schedulers/client/doctor_words.hpp"
 #include "schedulers/client/job_history.hpp"
+#include "schedulers/client/job_outcome.hpp"
 #include "schedulers/client/job_query.hpp"
 #include "schedulers/client/submitted_job.hpp"
 
@@ -80,19 +81,14 @@ std::optional<int> own_status(const diagnose::FailingRank& first) {
   return std::nullopt;
 }
 
-// Facts that a log lacks and the scheduler has: the job, and the host if there is only one.
-void name_known(std::vector<std::string>& remedies, const JobRef& job, const JobStatus& status) {
+// A fact that a log lacks and the scheduler has: the host if there is only one.
+void name_host(std::vector<std::string>& remedies, const JobStatus& status) {
+  constexpr std::string_view word = "ssh HOST ";
   const bool one_host = !status.hosts.empty() && status.hosts.find_first_of(",[") == std::string::npos;
-  const std::string host = one_host ? status.hosts : "";
-  const std::pair<std::string_view, std::string> known[] = {
-      {"ssh HOST ", host.empty() ? "" : "ssh " + quote_shell(host) + " "},
-      {"-j JOB ", "-j " + quote_shell(job.id) + " "},
-      {"-xf JOB;", "-xf " + quote_shell(job.id) + ";"}};
+  if (!one_host) return;
   for (std::string& remedy : remedies) {
-    for (const auto& [word, meant] : known) {
-      const std::size_t at = meant.empty() ? std::string::npos : remedy.find(word);
-      if (at != std::string::npos) remedy.replace(at, word.size(), meant);
-    }
+    const std::size_t at = remedy.find(word);
+    if (at != std::string::npos) remedy.replace(at, word.size(), "ssh " + quote_shell(status.hosts) + " ");
   }
 }
 
@@ -123,6 +119,11 @@ bool is_bad_end(const JobStatus& status) {
 }
 
 }  // namespace
+
+std::string FailureSummary::cause() const {
+  if (first.empty()) return title;
+  return is_reason && first.find(title) == std::string::npos ? first + ": " + title : first;
+}
 
 bool is_saved_end(const JobStatus& status) {
   return status.state == JobState::failed && status.exit_status == 75;
@@ -162,15 +163,60 @@ FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus
     // The status of ranks that were ended does not show the cause.
     if (logged_status > 128) found = analysis.diagnosis({std::nullopt, starter});
   }
-  if (!found.cause) return words;
-  // That the time was up is known; what made the job reach its limit is not.
-  const bool is_limit = diagnose::is_time_limit(*found.cause, *diagnose::builtin_signatures());
+  words.is_reason = found.cause && found.cause->kind <= diagnose::SignatureClass::likely;
+  // That the time was up is known; what made the job reach its limit is not. The ranks were ended then.
+  const bool is_limit =
+      !words.is_reason || diagnose::is_time_limit(*found.cause, *diagnose::builtin_signatures());
   if (status.state == JobState::timed_out && is_limit) return {};
+  if (!found.cause) return words;
   const bool likely = found.verdict == diagnose::Verdict::likely_cause;
   words.title = (likely ? "most likely: " : "") + printable(found.cause->title, 200);
-  name_known(found.cause->remedies, job, status);
-  if (!end.has_diagnosis) words.diagnosis = diagnose::render_diagnosis(found);
+  if (found.cause->id == diagnose::stall_id) words.first.clear();  // all ranks wait: none failed first
+  found = diagnose::fit_to_job(std::move(found), job_context(system, job, status),
+                               *diagnose::builtin_signatures());
+  name_host(found.cause->remedies, status);
+  const bool is_of_log = found.cause->id != diagnose::scheduler_end_id;
+  if (is_of_log && !end.has_diagnosis) words.diagnosis = diagnose::render_diagnosis(found);
   return words;
+}
+
+FailureSummary read_script_words(System& system, const std::string& log) {
+  FailureSummary words;
+  const std::uint64_t size = size_of(system, log);
+  if (size == 0 || size == UINT64_MAX) return words;
+  const auto end = system.files.read_from(log, size - std::min<std::uint64_t>(size, last_bytes), last_bytes);
+  if (end) find_script_words(end->bytes, words);
+  return words;
+}
+
+diagnose::JobContext job_context(System& system, const JobRef& job, const JobStatus& status) {
+  diagnose::JobContext context;
+  context.scheduler = log_source_of(job.scheduler);
+  context.id = job.id;
+  if (job.submitted_here()) {
+    const std::string runner = submitted_setting(system, job, "runner");
+    const bool is_own = runner.empty() || runner == "ddlrun";
+    context.tagging = fmt::format("ddlrun submit {}--rank-output prefix", is_own ? "" : "--runner ddlrun ");
+  }
+  context.is_certain = status.state == JobState::cancelled || is_saved_end(status);
+  const bool is_by_scheduler =
+      is_bad_end(status) && (status.state != JobState::failed || !status.exit_status);
+  if (context.is_certain || is_by_scheduler) context.end = render_scheduler_end(status);
+  return context;
+}
+
+void add_task_causes(System& system, JobStatus& status, std::uint64_t most_bytes) {
+  constexpr int most_logs = 4;
+  int looked_at = 0;
+  for (JobStatus& task : status.tasks) {
+    if (task.state != JobState::failed || looked_at++ >= most_logs) continue;
+    const auto part = find_remembered_job(system, task.id);
+    if (!part || size_of(system, part->output) > most_bytes) continue;
+    const std::string cause = read_job_words(system, *part, task).cause();
+    if (cause.empty()) continue;
+    task.explained = cause;
+    task.reason.clear();
+  }
 }
 
 void add_cause(System& system, const JobRef& job, JobStatus& status, std::uint64_t most_bytes) {
@@ -179,6 +225,8 @@ void add_cause(System& system, const JobRef& job, JobStatus& status, std::uint64
     status.explained = next ? "stopped by its signal, and saved; goes on as job " + printable(next->id, 64)
                             : std::string(saved_end_text);
   }
+  if (job.submitted_here() && !status.tasks.empty()) add_task_causes(system, status, most_bytes);
+  if (status.state == JobState::cancelled) remember_cause(system, job, status.reason, std::nullopt);
   if (!job.submitted_here() || !is_bad_end(status)) return;
   std::string cause = job.last.explained;
   if (is_over(job.last.state) && job.last.exit_status && !cause.empty()) {

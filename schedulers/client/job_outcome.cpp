@@ -11,7 +11,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <optional>
+#include <vector>
 
 namespace ddlrun::schedulers {
 
@@ -80,9 +83,32 @@ std::string after_own_signal(System& system, const JobRef& job, const JobStatus&
 // "8_2" -> "2", "3[1].server" -> "1"
 std::string task_index(const JobId& id) {
   const std::size_t at = id.find_first_of("_[");
-  if (at == std::string::npos) return {};
-  const std::string index = id.substr(at + 1, id.find(']', at) - at - 1);
-  return parse_unsigned(index) ? index : std::string();
+  return at == std::string::npos ? id : id.substr(at + 1, id.find(']', at) - at - 1);
+}
+
+// "running: task 1 on node1, task 2 on node2; 3 queued"; why they wait is named once.
+std::string render_task_states(const JobStatus& status) {
+  constexpr std::size_t most_named = 4;
+  std::vector<std::string> running;
+  std::map<JobState, std::size_t> others;
+  std::string waits;
+  for (const JobStatus& task : status.tasks) {
+    if (task.state == JobState::running) {
+      running.push_back(fmt::format("task {}{}", task_index(task.id),
+                                    task.hosts.empty() ? "" : " on " + printable(task.hosts, 64)));
+      continue;
+    }
+    ++others[task.state];
+    if (waits.empty() && !is_over(task.state)) waits = because(task);
+  }
+  if (!running.empty()) waits.clear();
+  const std::size_t more = running.size() > most_named ? running.size() - most_named : 0;
+  running.resize(running.size() - more);
+  std::vector<std::string> parts;
+  if (!running.empty())
+    parts.push_back("running: " + join(running, ", ") + (more > 0 ? fmt::format(" and {} more", more) : ""));
+  for (const auto& [state, count] : others) parts.push_back(fmt::format("{} {}", count, name_of(state)));
+  return join(parts, "; ") + (waits.empty() ? "" : ", " + waits);
 }
 
 // What to type next.
@@ -108,6 +134,13 @@ std::string next_step(System& system, const JobRef& job, const JobStatus& status
     default:
       return {};
   }
+}
+
+// Where the logs of an array's tasks are, "TASK" for the index; "" of any other job.
+std::string find_task_logs(System& system, const JobRef& job) {
+  const bool is_array = job.submitted_here() && job.output.empty() && job.task.empty();
+  const auto part = is_array ? remembered_job(system, job.id, "TASK") : std::nullopt;
+  return part ? part->output : std::string();
 }
 
 }  // namespace
@@ -147,7 +180,15 @@ Error unknown_job_error(const JobRef& job, const JobStatus& status) {
   return Error(ErrorKind::request, {what, "", "ddlrun jobs"});
 }
 
+std::string render_scheduler_end(const JobStatus& status) {
+  const bool is_plain = status.state == JobState::failed && !is_saved_end(status);
+  const std::string how = is_plain ? "failed" : how_job_ended({}, status, "");
+  const std::string why = because(status);
+  return why.empty() ? how : how + ": " + why;
+}
+
 std::string render_state(const JobStatus& status) {
+  if (!status.tasks.empty()) return render_task_states(status);
   std::string text(name_of(status.state));
   if (status.state == JobState::running && !status.hosts.empty())
     return text + " on " + printable(status.hosts) +
@@ -156,7 +197,8 @@ std::string render_state(const JobStatus& status) {
   return why.empty() ? text : text + ", " + why;
 }
 
-std::string render_end(const JobRef& job, const JobStatus& status, const std::string& first) {
+std::string render_end(const JobRef& job, const JobStatus& status, const std::string& first,
+                       const std::string& log) {
   const std::string name = job.name.empty() ? "" : " (" + printable(job.name, 64) + ")";
   std::string text =
       fmt::format("job {}{} {}", printable(job.id, 64), name, how_job_ended(job, status, first));
@@ -170,6 +212,7 @@ std::string render_end(const JobRef& job, const JobStatus& status, const std::st
   const bool by_cause = status.state == JobState::failed && status.exit_status && !status.explained.empty();
   const std::string why = is_clear || by_cause ? "" : because(status);
   if (!why.empty()) text += "; " + why;
+  text += log;
   for (const JobStatus& task : status.tasks) {
     if (task.state == JobState::completed) continue;
     text += fmt::format("\n  {} {}", printable(task.id, 64), how_job_ended(job, task, ""));
@@ -177,34 +220,33 @@ std::string render_end(const JobRef& job, const JobStatus& status, const std::st
   return text;
 }
 
-// The causes from the logs of the first few failed tasks, and the logs' paths.
-void add_task_causes(System& system, const JobRef& job, JobStatus& status) {
-  constexpr int most_logs = 4;
-  int looked_at = 0;
-  for (JobStatus& task : status.tasks) {
-    const std::string index = task_index(task.id);
-    if (task.state != JobState::failed || index.empty() || looked_at++ >= most_logs) continue;
-    auto part = remembered_job(system, job.id, index);
-    if (!part) return;
-    part->id = task.id;
-    const std::string cause = read_job_words(system, *part, task).cause();
-    task.explained = (cause.empty() ? "" : cause + "; ") + "log " + part->output;
-    task.reason.clear();
-  }
+JobId telling_task(const std::vector<JobStatus>& tasks) {
+  const auto failed = std::ranges::find_if(tasks, [](const JobStatus& task) {
+    return is_over(task.state) && task.state != JobState::completed && task.state != JobState::cancelled;
+  });
+  if (failed != tasks.end()) return failed->id;
+  return tasks.empty() ? JobId() : tasks.front().id;
 }
 
 void print_outcome(System& system, const JobRef& job, JobStatus& status) {
   const FailureSummary words = read_job_words(system, job, status);
   if (words.status) status.exit_status = words.status;
-  remember_cause(system, job, words.cause(), words.status);
-  if (!status.tasks.empty()) add_task_causes(system, job, status);
+  remember_cause(system, job, status.state == JobState::cancelled ? status.reason : words.cause(),
+                 words.status);
+  add_task_causes(system, status, UINT64_MAX);
   if (!words.diagnosis.empty()) system.err("ddlrun: cause in the job's log:\n" + words.diagnosis);
-  const std::string log = job.output.empty() ? "" : "; log " + printable(job.output, 300);
+  const std::string of_tasks = find_task_logs(system, job);
+  const std::string log = !of_tasks.empty()    ? "; logs " + printable(of_tasks, 300)
+                          : job.output.empty() ? ""
+                                               : "; log " + printable(job.output, 300);
   // More time does not help a job that stood still; the diagnosis has what does.
   const bool stood_still = status.state == JobState::timed_out && !words.cause().empty();
-  system.err("ddlrun: " + render_end(job, status, stood_still ? words.cause() : words.first) + log + "\n");
-  const std::string next =
-      !words.remedy.empty() || stood_still ? words.remedy : next_step(system, job, status);
+  const bool is_failure = status.state == JobState::failed || stood_still;
+  system.err("ddlrun: " + render_end(job, status, is_failure ? words.cause() : words.first, log) + "\n");
+  std::string next = !words.remedy.empty() || stood_still ? words.remedy : next_step(system, job, status);
+  const JobId task = telling_task(status.tasks);
+  if (next.empty() && !of_tasks.empty() && !task.empty())
+    next = fmt::format("ddlrun logs {}   # the log of one task", quote_shell(task));
   if (!next.empty()) system.err("  try: " + next + "\n");
 }
 

@@ -20,9 +20,16 @@ Error unknown_job_error(const JobRef& job, const JobStatus& status);
 // "queued, Resources: ...", "running on node[1-2]"
 std::string render_state(const JobStatus& status);
 
-// "job 12 (train) failed with exit status 139: ..."; `first` is the rank that failed first, if it is
-// known.
-std::string render_end(const JobRef& job, const JobStatus& status, const std::string& first);
+// "job 12 (train) failed with exit status 139: ...", then `log`, then a line for each task that did not
+// complete; `first` is the rank that failed first and why, if that is known.
+std::string render_end(const JobRef& job, const JobStatus& status, const std::string& first,
+                       const std::string& log = "");
+
+// "was cancelled: terminated by ddl@node1", "lost a host: ..."
+std::string render_scheduler_end(const JobStatus& status);
+
+// The task whose log is of interest: the first that failed, else the first; "" without tasks.
+JobId telling_task(const std::vector<JobStatus>& tasks);
 
 // Its script is over; the scheduler still ends processes, or waits for a host that is lost.
 bool is_ending(const JobStatus& status);

@@ -72,10 +72,27 @@ std::optional<JobRef> find_by_number(System& system, const std::string& id) {
   return found.front();
 }
 
-JobRef find_newest(System& system) {
-  auto newest = find_remembered_job(system, "last");
+// "last", "last_1", "last[1]"
+bool is_newest(const std::string& id) {
+  return id == "last" || (id.starts_with("last") && !parts_of(id).task.empty());
+}
+
+// The task that `word`, "last_1", means of the newest job.
+JobRef find_task(System& system, const JobRef& newest, const std::string& word) {
+  const auto index = parse_unsigned(parts_of(word).task);
+  const auto tasks = submitted_tasks(system, newest);
+  auto task = index && std::ranges::find(tasks, *index) != tasks.end()
+                  ? find_remembered(system, task_id(newest, *index))
+                  : std::nullopt;
+  if (task) return *std::move(task);
+  throw Error(ErrorKind::request, {fmt::format("job {}, the newest, has no such task", printable(newest.id)),
+                                   printable(word, 60), "ddlrun status last"});
+}
+
+JobRef find_newest(System& system, const std::string& word) {
+  auto newest = find_remembered_job(system, word);
   if (!newest)
-    throw Error(ErrorKind::request, {"no jobs were submitted with ddlrun yet", "last",
+    throw Error(ErrorKind::request, {"no jobs were submitted with ddlrun yet", printable(word, 60),
                                      "ddlrun history   # lists the runs of ddlrun launch, with their ids"});
   return *std::move(newest);
 }
@@ -161,9 +178,10 @@ JobStatus status_without_scheduler(System& system, const JobRef& job, const JobS
 }  // namespace
 
 std::optional<JobRef> find_remembered_job(System& system, const std::string& id) {
-  if (id == "last") {
+  if (is_newest(id)) {
     auto jobs = remembered_jobs(system, 1);
-    return jobs.empty() ? std::nullopt : std::optional(std::move(jobs.front().first));
+    if (jobs.empty()) return std::nullopt;
+    return id == "last" ? std::move(jobs.front().first) : find_task(system, jobs.front().first, id);
   }
   auto known = find_remembered(system, id);
   return known ? known : find_by_number(system, id);
@@ -173,8 +191,8 @@ std::vector<JobRef> find_jobs(System& system, const std::vector<std::string>& id
                               std::optional<SchedulerKind> here) {
   std::vector<JobRef> jobs;
   for (const std::string& id : ids) {
-    if (id == "last") {
-      jobs.push_back(find_newest(system));
+    if (is_newest(id)) {
+      jobs.push_back(find_newest(system, id));
       continue;
     }
     check_id(id);
@@ -188,6 +206,13 @@ std::vector<JobRef> find_jobs(System& system, const std::vector<std::string>& id
     jobs.push_back(std::move(*known));
   }
   return jobs;
+}
+
+void read_foreign_job(System& system, JobRef& job) {
+  job.last = make_scheduler(job.scheduler)->read_details(job.id, scheduler_runner(system));
+  job.name = job.last.name;
+  job.output = job.last.output;
+  job.error_output = job.last.error_output;
 }
 
 std::vector<std::pair<JobRef, JobStatus>> read_recent_jobs(System& system, std::size_t most,

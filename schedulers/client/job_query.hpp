@@ -23,9 +23,14 @@ namespace ddlrun::schedulers {
 // Error{request} for `last` without jobs.
 std::vector<JobRef> find_jobs(System& system, const std::vector<std::string>& ids,
                               std::optional<SchedulerKind> here = {});
-// The job of the history with this id, or its newest job for `last`; nothing where there is none.
+// The job of the history with this id, or its newest job for `last` (`last_1`: its task 1); nothing where
+// there is none.
 // Error{usage} as find_jobs().
 std::optional<JobRef> find_remembered_job(System& system, const std::string& id);
+
+// The name and the logs of a job that the history lacks, as this machine's scheduler has them; its state in
+// `last`. Error{unreachable} if the scheduler does not answer.
+void read_foreign_job(System& system, JobRef& job);
 
 // Whether pbsnodes is asked if a job waits: its list of a large cluster is some 10 MB.
 enum class NodeList { asked, left_out };

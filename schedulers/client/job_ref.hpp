@@ -11,13 +11,14 @@ namespace ddlrun::schedulers {
 struct JobRef {
   JobId id;
   SchedulerKind scheduler = SchedulerKind::local;
-  std::string name;       // "": not submitted by this user's ddlrun
-  std::string dir;        // likewise
-  std::string task;       // its index, of one task of an array
-  std::string output;     // its log; "" of an array as a whole
-  std::string queue;      // as requested; "" if none was
-  std::string submitted;  // "2026-11-02 10:20:30"
-  JobStatus last;         // as the history has it; `explained` is the cause of a bad end
+  std::string name;          // "": not submitted by this user's ddlrun
+  std::string dir;           // likewise
+  std::string task;          // its index, of one task of an array
+  std::string output;        // its log; "" of an array as a whole
+  std::string error_output;  // the log of its stderr, where that is another
+  std::string queue;         // as requested; "" if none was
+  std::string submitted;     // "2026-11-02 10:20:30"
+  JobStatus last;            // as the history has it; `explained` is the cause of a bad end
   bool submitted_here() const { return !dir.empty(); }
   JobDirectory files() const { return {dir}; }
 };

@@ -50,9 +50,9 @@ std::string render_status_json(const std::vector<JobAndStatus>& jobs) {
     entry["id"] = job.id;
     if (status.queue.empty()) entry["queue"] = job.queue;
     entry["scheduler"] = name_of(job.scheduler);
-    entry["name"] = text_or_null(job.name);
+    entry["name"] = text_or_null(job.name.empty() ? status.name : job.name);
     entry["directory"] = text_or_null(job.dir);
-    entry["log"] = text_or_null(job.output);
+    entry["log"] = text_or_null(job.submitted_here() ? job.output : status.output);
     entry["submitted"] = text_or_null(job.submitted);
     entry["tasks"] = ordered_json::array();
     for (const JobStatus& task : status.tasks) entry["tasks"].push_back(status_fields(task));

@@ -64,11 +64,12 @@ std::string remark(const JobStatus& status) {
 }
 
 TableRow row_of(const std::string& id, const JobRef& job, const JobStatus& status) {
+  const std::string& name = job.name.empty() ? status.name : job.name;
   const std::string& queue = status.queue.empty() ? job.queue : status.queue;
   return {printable(id, 64),
           std::string(is_saved_end(status) ? "stopped" : name_of(status.state)),
           exit_text(status),
-          job.name.empty() ? "-" : printable(job.name, 64),
+          name.empty() ? "-" : printable(name, 64),
           queue.empty() ? "-" : printable(queue, 32),
           hosts_column(status.hosts),
           time_column(status.run_seconds),

@@ -117,8 +117,9 @@ bool has_known_log(System& system, const JobRef& job) {
 Message why_no_log(System& system, const JobRef& job, const std::string& command) {
   const std::string id = printable(job.id);
   if (!job.submitted_here())
-    return {fmt::format("job {} was not submitted by ddlrun here: the path of its log is unknown", id), "",
-            "ddlrun jobs"};
+    return {
+        fmt::format("job {} was not submitted by ddlrun here, and its scheduler has no path of its log", id),
+        "", fmt::format("the log itself: less FILE, ddlrun diagnose FILE; ddlrun status {}", id)};
   if (!has_known_log(system, job)) {
     return {
         fmt::format(

@@ -32,6 +32,10 @@ std::optional<SchedulerKind> kind_of_qstat(const CommandRunner& ask) {
 
 }  // namespace
 
+JobStatus Scheduler::read_details(const JobId& id, const CommandRunner& ask) const {
+  return read_states(std::span(&id, 1), ask).at(id);
+}
+
 std::unique_ptr<Scheduler> make_scheduler(SchedulerKind kind) {
   switch (kind) {
     case SchedulerKind::slurm:

@@ -39,6 +39,7 @@ struct JobStatus {
   std::string explained;           // the same for people, with what to do; "" if the reason is clear
   std::string hosts;               // "node[1-4]", "n1,n2"
   std::string queue;               // or partition
+  std::string name, output, error_output;    // of the job; paths of its logs: "" where they are not known
   std::optional<std::uint64_t> run_seconds;  // so far, or in all
   int restarts = 0;
   bool never = false;  // it waits for what cannot come: it stays in the queue until somebody cancels it

@@ -39,6 +39,8 @@ class Scheduler {
   // scheduler does not answer: a failed poll is not a failed job.
   virtual std::map<JobId, JobStatus> read_states(std::span<const JobId> ids,
                                                  const CommandRunner& ask) const = 0;
+  // One job, with its name and the paths of its logs where the scheduler has them.
+  virtual JobStatus read_details(const JobId& id, const CommandRunner& ask) const;
   virtual Command cancel_command(const JobId& id) const = 0;
   // Nothing to throw: it is gone or never was ("already over"), returned as text. Error{scheduler} otherwise.
   virtual std::string read_cancellation(const JobId& id, const ProcessResult& answer) const = 0;

@@ -178,6 +178,14 @@ std::string end_in_comment(const std::string& comment) {
   return end == "finished" || end == "failed" ? "" : end;
 }
 
+// "node1:/home/ddl/run.o28" -> "/home/ddl/run.o28"; in a directory PBS names the file by the job.
+std::string log_path(const std::string& attribute, const std::string& id, std::string_view extension) {
+  const std::size_t slash = attribute.find('/');
+  if (slash == std::string::npos || attribute.find('^') != std::string::npos) return {};
+  const std::string path = attribute.substr(slash);
+  return path.ends_with('/') ? path + id + std::string(extension) : path;
+}
+
 JobStatus common_status(const PbsJob& job) {
   JobStatus status;
   status.id = job.id;
@@ -186,6 +194,11 @@ JobStatus common_status(const PbsJob& job) {
   status.reason = job.get("comment");
   status.hosts = hosts_of(job.get("exec_host"));
   status.queue = job.get("queue");
+  status.name = job.get("Job_Name");
+  const std::string joined = job.get("Join_Path");
+  if (joined != "eo") status.output = log_path(job.get("Output_Path"), job.id, ".OU");
+  if (joined != "oe") status.error_output = log_path(job.get("Error_Path"), job.id, ".ER");
+  if (status.output.empty()) std::swap(status.output, status.error_output);
   if (!status.hosts.empty()) status.run_seconds = seconds_of(job.get("resources_used.walltime"));
   if (status.word == "H") {
     if (status.reason.empty()) status.reason = "Hold_Types=" + job.get("Hold_Types");

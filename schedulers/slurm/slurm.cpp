@@ -193,6 +193,19 @@ class Slurm : public Scheduler {
     return statuses;
   }
 
+  // squeue has neither its name nor the paths in a form that can be told apart.
+  JobStatus read_details(const JobId& id, const CommandRunner& ask) const override {
+    const Target target = parse_target(id);
+    const ProcessResult answer =
+        ask(on_cluster({"scontrol", "-o", "show", "job", target.id}, target.cluster));
+    for (JobStatus& status : parse_scontrol_jobs(answer.out)) {
+      if (!answer.ok() || status.id != target.id) continue;
+      status.id = id;
+      return status;
+    }
+    return Scheduler::read_details(id, ask);
+  }
+
   Command cancel_command(const JobId& id) const override {
     const Target target = parse_target(id);
     // -v: without it an unknown id is passed over silently.

@@ -137,6 +137,13 @@ std::optional<JobStatus> parse_scontrol_row(std::string_view row) {
   const std::string_view queue = fields.next(" Partition=", " ");
   const std::string_view hosts = fields.next(" NodeList=", " ");
   JobStatus status = make_status(std::move(id), word, hosts, reason);
+  constexpr std::string_view name_key = " JobName=";
+  const std::size_t user = row.find(" UserId=");
+  if (name != std::string_view::npos && user != std::string_view::npos && user > name)
+    status.name = known(row.substr(name + name_key.size(), user - name - name_key.size()));
+  const std::string_view error_output = fields.next(" StdErr=", " StdIn=");
+  status.output = known(fields.next(" StdOut=", " Power="));
+  if (error_output != status.output) status.error_output = known(error_output);
   status.restarts = static_cast<int>(parse_unsigned(restarts, 1u << 20).value_or(0));
   set_slurm_exit(status, exit_code);
   status.queue = known(queue);

@@ -15,7 +15,8 @@ expect 0 '"jobs": []' "$DDLRUN" jobs --json
 expect_refusal 2 'is not a job ID' "$DDLRUN" status ./x
 expect_refusal 2 'wait for which job' "$DDLRUN" wait
 expect_refusal 2 'cancel which job' "$DDLRUN" cancel
-expect_refusal 2 'logs takes one job' "$DDLRUN" logs
+expect_refusal 2 'logs takes one job' "$DDLRUN" logs 1 2
+expect_refusal 3 'no jobs were submitted with ddlrun yet' "$DDLRUN" logs
 expect_refusal 3 'no jobs were submitted with ddlrun yet' "$DDLRUN" logs last
 [ ! -e state ] || fail "asking made a history"
 
@@ -38,6 +39,7 @@ wait "$follower"
 [ $? -eq 6 ] || fail "logs -f does not end with the job's status"
 [ "$(xargs < follow)" = "early late" ] || fail "logs -f reported $(cat follow)"
 expect 0 early "$DDLRUN" logs last
+expect 0 early "$DDLRUN" logs
 expect 1 'exit status: 6' "$DDLRUN" diagnose ddlrun-jobs/*/
 for word in "$id" last; do expect 1 'exit status: 6' "$DDLRUN" diagnose "$word"; done
 expect 1 'exit status: 9' "$DDLRUN" diagnose "$id" --status 9
@@ -78,6 +80,11 @@ run "$DDLRUN" submit --local --runner none --doctor off --walltime 2s 1x1x1 -- s
 [ "$status" -eq 124 ] || fail "status $status after the walltime: $(cat err)"
 grep -q 'used up its time limit' err || fail "the end is not reported: $(cat err)"
 
+# The newest run is that of a job: the job is diagnosed.
+run "$DDLRUN" submit --local --doctor off --walltime 3s 1x1x1 -- sleep 60
+[ "$status" -eq 124 ] || fail "status $status after the walltime of a job with launch: $(cat err)"
+expect 1 'cause: the job used up its time limit' "$DDLRUN" diagnose last
+
 # An array that Slurm has forgotten: the files of its tasks have the states. PBS: a job that continues as another job.
 mkdir bin
 recorded=$DDLRUN_SOURCE_DIR/tests/data/schedulers
@@ -100,6 +107,23 @@ echo 0 > "$directory/exit_status.1"
 echo 0 > "$directory/exit_status.2"
 [ "$(asked)" = "completed 0 ['completed', 'completed', 'completed'] long" ] || fail "a forgotten array: $(asked)"
 
+# Its logs, and the causes of the tasks that failed.
+expect_refusal 3 'each task has a log of its own' "$DDLRUN" logs 4711
+echo 1 > "$directory/exit_status.2"
+printf 'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\nKeyError: 1\n' > "$directory/output.2.log"
+echo 'task 0' > "$directory/output.0.log"
+env PATH="$work/bin:$PATH" "$DDLRUN" status 4711 > table
+grep -q '4711_2  *failed  *1  .*KeyError: 1' table || fail "no cause of a task: $(cat table)"
+run env PATH="$work/bin:$PATH" "$DDLRUN" wait 4711
+grep -qF "; logs $work/$directory/output.TASK.log" err || fail "no path of the logs: $(cat err)"
+grep -q '4711_2 failed with exit status 1: .*KeyError: 1' err || fail "no cause of a task: $(cat err)"
+grep -qxF '  try: ddlrun logs 4711_2   # the log of one task' err || fail "no command for a log: $(cat err)"
+expect 1 'KeyError: 1' env PATH="$work/bin:$PATH" "$DDLRUN" diagnose 4711
+expect 0 "==> 4711_0: $work/$directory/output.0.log <==" "$DDLRUN" logs
+expect 0 'KeyError: 1' "$DDLRUN" logs last_2
+expect_refusal 3 'has no such task' "$DDLRUN" logs last_7
+echo 0 > "$directory/exit_status.2"
+
 # PBS: the first job's script has handed in the next and wrote down its id; recorded answers of OpenPBS.
 answer qsub "$recorded/pbs/01_qsub.out"
 answer qstat "$recorded/pbs/08_x_all.json"
@@ -118,6 +142,24 @@ run env PATH="$work/bin:$PATH" "$DDLRUN" wait "$first"
 env PATH="$work/bin:$PATH" "$DDLRUN" status "$first" > table
 grep -q '^JOB  *STATE  *EXIT  *NAME  *QUEUE  *HOSTS  *TIME$' table || fail "the header of status: $(cat table)"
 grep -q '^0.minsky1  *failed  *4  *true  *normal  *minsky1 +3  *0:02' table || fail "queue, hosts, time: $(cat table)"
+
+# A job of another program: its name, its log, how it ended.
+answer qstat "$recorded/pbs/16_deleted_while_running.json"
+chmod +x bin/*
+env PATH="$work/bin:$PATH" "$DDLRUN" status 5.minsky1 > table 2> err || fail "a job of qsub: $(cat err)"
+grep -q '^5.minsky1  *cancelled  *143  *[a-zA-Z]* .*  terminated by ddl@minsky1$' table || fail "a job of qsub: $(cat table)"
+expect 1 'cause: the job was cancelled: terminated by ddl@minsky1' env PATH="$work/bin:$PATH" "$DDLRUN" diagnose 5.minsky1
+grep -q 'sacct\|other likely' out && fail "remedies of another scheduler, or lines that are no cause: $(cat out)"
+sed "s|minsky1:/[^\"]*|minsky1:$work/of_qsub.log|" "$recorded/pbs/16_deleted_while_running.json" > "$work/of_qsub.json"
+echo 0 > "$work/of_qsub.json.rc"
+answer qstat "$work/of_qsub.json"
+chmod +x bin/*
+expect 0 '' env PATH="$work/bin:$PATH" "$DDLRUN" logs 5.minsky1
+grep -q "no output yet here: $work/of_qsub.log" err || fail "a log that is not there: $(cat err)"
+echo 'of qsub' > of_qsub.log
+expect 0 'of qsub' env PATH="$work/bin:$PATH" "$DDLRUN" logs 5.minsky1
+answer qstat "$recorded/pbs/08_x_all.json"
+chmod +x bin/*
 
 # A number without its server; the job that no scheduler answers for any more, beside one that is fine.
 env PATH="$work/bin:$PATH" "$DDLRUN" status "${first%%.*}" > table 2> err || fail "the short id: $(cat err)"

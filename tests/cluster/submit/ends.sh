@@ -74,3 +74,30 @@ scenario_array() {
   ddl status "$(head -n 1 "$work/out")" --json
   same "one task again" "failed 7" "$(json '" ".join(t["state"] + " " + str(t["exit_status"]) for t in j["tasks"])')"
 }
+# What is known only to the scheduler: who ended the job.
+scenario_cancelled_diagnosed() {
+  begin --name ended 1x1x1 -- sleep 200
+  until_state "$id" RUNNING 60
+  ddl cancel "$id"
+  ends 0
+  ddl wait "$id"
+  ends 143
+  ddl diagnose "$id"
+  ends 1
+  prints "the job was cancelled"
+}
+# A job that was not submitted with ddlrun: its log is where the scheduler says.
+scenario_plain_job() {
+  printf '%s\n' '#!/bin/bash' '#SBATCH --job-name=plain' '#SBATCH -n 1' '#SBATCH -t 2' 'python3 -c "{}[\"batch_size\"]"' > "$lab_home/plain.sh"
+  run on node1 sbatch --parsable plain.sh
+  id=$(cat "$work/out")
+  until_state "$id" FAILED 60
+  wait_until 20 test -s "$lab_home/slurm-$id.out" || fail "no log of the plain job"
+  ddl status "$id"
+  prints " plain "
+  ddl logs "$id"
+  prints "KeyError: 'batch_size'"
+  ddl diagnose "$id"
+  ends 1
+  prints "cause: KeyError: 'batch_size'"
+}

@@ -84,3 +84,30 @@ scenario_array_cancelled() {
   same "tasks" "completed 0 failed 1 cancelled 143 cancelled 143" \
     "$(json '" ".join(t["state"] + " " + str(t["wait_status"]) for t in sorted(j["tasks"], key=lambda t: t["id"]))')"
 }
+# What is known only to the scheduler: who ended the job.
+scenario_cancelled_diagnosed() {
+  begin --name ended 1x1x1 -- sleep 200
+  until_state "$id" R 60
+  ddl cancel "$id"
+  ends 0
+  ddl wait "$id"
+  ends 143
+  ddl diagnose "$id"
+  ends 1
+  prints "the job was cancelled: terminated by ddl@node1"
+}
+# A job that was not submitted with ddlrun: its log is where the scheduler says.
+scenario_plain_job() {
+  printf '%s\n' '#!/bin/bash' '#PBS -N plain' '#PBS -j oe' '#PBS -l select=1:ncpus=1' 'python3 -c "{}[\"batch_size\"]"' > "$lab_home/plain.sh"
+  run on node1 qsub plain.sh
+  id=$(cat "$work/out")
+  until_state "$id" F 60
+  wait_until 20 test -s "$lab_home/plain.o${id%%.*}" || fail "no log of the plain job"
+  ddl status "$id"
+  prints " plain "
+  ddl logs "$id"
+  prints "KeyError: 'batch_size'"
+  ddl diagnose "$id"
+  ends 1
+  prints "cause: KeyError: 'batch_size'"
+}

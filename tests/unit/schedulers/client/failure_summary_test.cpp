@@ -72,6 +72,36 @@ TEST_CASE("all failures of doctor's last report are named, and the remedy of the
   CHECK(found.remedy == "put the program there");
 }
 
+TEST_CASE("the script's words and the failed checks of doctor are found in a log alone") {
+  Failed failed;
+  failed.files.files["/w/a.log"] =
+      "fail  SW-01  the program on every host\n  try   put the program there\n\n"
+      "1 host by ssh, quick: 10 checks in 0.2 s: 9 pass, 1 fail\n"
+      "ddlrun job: doctor's status is 1: nothing is started\n  try: --doctor warn goes on\n";
+  System system = failed.interfaces();
+  const FailureSummary found = read_script_words(system, "/w/a.log");
+  CHECK(found.first == "doctor's status is 1: nothing is started: SW-01 the program on every host");
+  CHECK(found.remedy == "put the program there");
+  CHECK(read_script_words(system, "/w/none.log").first.empty());
+}
+
+TEST_CASE("what the scheduler reports of an end goes to the diagnosis; the job's own failure does not") {
+  Failed failed;
+  System system = failed.interfaces();
+  failed.status.reason = "terminated by ddl@node1";
+  CHECK(job_context(system, failed.job, failed.status).end.empty());
+  failed.status.state = JobState::cancelled;
+  diagnose::JobContext context = job_context(system, failed.job, failed.status);
+  CHECK(context.end == "was cancelled: terminated by ddl@node1");
+  CHECK(context.is_certain);
+  CHECK(context.tagging == "ddlrun submit --rank-output prefix");
+  failed.files.files[failed.job.dir + "/ddlrun.yaml"] = "runner: srun\n";
+  context = job_context(system, failed.job, failed.status);
+  CHECK(context.tagging == "ddlrun submit --runner ddlrun --rank-output prefix");
+  failed.job.dir.clear();  // a job of sbatch
+  CHECK(job_context(system, failed.job, failed.status).tagging.empty());
+}
+
 TEST_CASE("exit status 75 is no failure: the program saved") {
   Failed failed;
   failed.status.exit_status = 75;
@@ -110,6 +140,28 @@ TEST_CASE("the rank that failed first, as launch names it: of its last start, wh
       "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\nValueError: of rank 0\n"
       "ddlrun: rank 1 on node2 failed first: it exited with status 4\n");
   CHECK(found.first == "rank 1 on node2 failed first: it exited with status 4");
+  CHECK(found.cause().starts_with(
+      "rank 1 on node2 failed first: it exited with status 4: ValueError: of rank"));
+}
+
+TEST_CASE("how tasks of an array stand, and how they ended") {
+  JobStatus array;
+  for (const auto& [id, state, hosts] :
+       {std::tuple{"3[0].s", JobState::running, "node1"}, std::tuple{"3[1].s", JobState::failed, "node2"},
+        std::tuple{"3[2].s", JobState::queued, ""}}) {
+    JobStatus& task = array.tasks.emplace_back();
+    task.id = id;
+    task.state = state;
+    task.hosts = hosts;
+  }
+  CHECK(render_state(array) == "running: task 0 on node1; 1 queued; 1 failed");
+  CHECK(telling_task(array.tasks) == "3[1].s");
+  array.tasks.erase(array.tasks.begin(), array.tasks.begin() + 2);
+  array.tasks[0].explained = "it waits";
+  CHECK(render_state(array) == "1 queued, it waits");
+  array.state = array.tasks[0].state = JobState::failed;
+  CHECK(render_end({}, array, "", "; logs /w/output.TASK.log") ==
+        "job  failed; logs /w/output.TASK.log\n  3[2].s failed");
 }
 
 // OpenPBS 23.06: Exit_status -20 of a job whose host went away, and an empty log. It is no mpirun that ended
@@ -154,6 +206,13 @@ TEST_CASE("a job that stood still until its time limit has the cause of that; on
   const FailureSummary worked = failed.summary("step 1\nstep 2\n" + limit);
   CHECK(worked.cause().empty());
   CHECK(worked.diagnosis.empty());
+  // How the ranks were ended at the limit is no cause.
+  failed.status.exit_status = 143;
+  const FailureSummary ended = failed.summary(
+      "mpirun noticed that process rank 0 with PID 0 on node vm exited on signal 15 (Terminated).\n");
+  CHECK(ended.cause().empty());
+  CHECK(ended.diagnosis.empty());
+  failed.status.exit_status.reset();
 
   System system = failed.interfaces();
   failed.files.files[failed.job.output] = "step 1\n" + error + limit;

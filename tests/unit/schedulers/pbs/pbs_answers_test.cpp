@@ -89,6 +89,20 @@ TEST_CASE("recorded JSON") {
   }
 }
 
+TEST_CASE("the name of a job and the paths of its logs") {
+  JobStatus status = reported(
+      R"("job_state":"F","Job_Name":"plain","Output_Path":"node1:/home/ddl/plain.o7","Error_Path":"node1:/home/ddl/plain.e7","Join_Path":"n")");
+  CHECK(status.name == "plain");
+  CHECK(status.output == "/home/ddl/plain.o7");
+  CHECK(status.error_output == "/home/ddl/plain.e7");
+  status = reported(
+      R"("job_state":"F","Output_Path":"node1:/logs/","Error_Path":"node1:/home/ddl/plain.e7","Join_Path":"oe")");
+  CHECK(status.output == "/logs/7.s.OU");
+  CHECK(status.error_output.empty());
+  status = reported(R"("job_state":"F","Output_Path":"a","Error_Path":"node1:/e","Join_Path":"eo")");
+  CHECK(status.output == "/e");
+}
+
 TEST_CASE("the same jobs from the folded text") {
   for (const std::string file : {"02_qstat_R", "08_x_all"}) {
     const auto text = parse_qstat_text(recorded_file("pbs/" + file + ".txt"));

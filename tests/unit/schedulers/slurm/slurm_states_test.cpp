@@ -55,6 +55,15 @@ TEST_CASE("jobs that wait or run cost one question, however many") {
   CHECK(states.at("6_5").reason == "JobArrayTaskLimit");
 }
 
+TEST_CASE("the name of a job and the path of its log are asked of scontrol") {
+  const FakeAsk ask{{{"scontrol -o show job 3", recorded("slurm/21_scontrol_early.txt")}}};
+  const JobStatus status = make_scheduler(SchedulerKind::slurm)->read_details("3", ask);
+  CHECK(status.id == "3");
+  CHECK(status.name == "wrap");
+  CHECK(status.output == "/home/ddl/slurm-3.out");
+  CHECK(status.error_output.empty());
+}
+
 TEST_CASE("what ended is asked of scontrol") {
   struct Row {
     std::string id;
