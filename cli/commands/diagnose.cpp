@@ -278,8 +278,15 @@ diagnose::Diagnosis complete(System& system, const DiagnoseInput& input, diagnos
   if (!diagnosis.cause || diagnosis.cause->id != diagnose::nothing_started_id) return diagnosis;
   const auto words = schedulers::read_script_words(system, diagnosis.cause->evidence.front().source);
   if (words.first.empty()) return diagnosis;
-  diagnosis.cause->title = "the job script started nothing: " + words.first;
-  diagnosis.cause->remedies.insert(diagnosis.cause->remedies.begin(), words.remedy);
+  constexpr std::string_view checks_lead = ": nothing is started: ";
+  const std::size_t checks = words.first.find(checks_lead);
+  const bool names_checks = checks != std::string::npos;
+  diagnosis.cause->title = "the job script started nothing: " +
+                           (names_checks ? words.first.substr(checks + checks_lead.size()) : words.first);
+  // With its own remedy a check is mended; whether --doctor warn helps is known there too.
+  auto& remedies = diagnosis.cause->remedies;
+  if (names_checks) remedies.resize(1);
+  remedies.insert(remedies.begin(), words.remedy);
   return diagnosis;
 }
 

@@ -27,7 +27,9 @@ RestartDecision refuse_restart(const RestartPolicy& policy, const AttemptEnd& en
   if (end.status == 0) {
     decision.why = "it ended well";
   } else if (end.stop_signal != 0) {
-    decision.why = "stopped by " + describe_signal(end.stop_signal);
+    decision.why = fmt::format(
+        "stopped by {}{}", describe_signal(end.stop_signal),
+        end.status == saved_status ? fmt::format(", after which it saved (status {})", end.status) : "");
   } else if (end.status == saved_status) {
     decision.why =
         fmt::format("it ended by preemption: status {} says that it saved and can go on", end.status);

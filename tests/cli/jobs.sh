@@ -80,6 +80,13 @@ run "$DDLRUN" submit --local --runner none --doctor off --walltime 2s 1x1x1 -- s
 [ "$status" -eq 124 ] || fail "status $status after the walltime: $(cat err)"
 grep -q 'used up its time limit' err || fail "the end is not reported: $(cat err)"
 
+# A job that doctor stopped: which check, and what to do.
+printf '%s\n' 'fail  SW-01  the program on every host' '  try   put the program there' '' '1 host by ssh, quick: 9 checks in 0.2 s: 1 fail' \
+  "ddlrun job: doctor's status is 1: nothing is started" '  try: --doctor warn goes on' > stopped.log
+expect 1 'cause: the job script started nothing: SW-01 the program on every host [O9]' "$DDLRUN" diagnose stopped.log
+grep -A1 '^try:' out | grep -qx '  put the program there' || fail "no remedy of the check: $(cat out)"
+grep -q -e '--doctor warn \.\.\.' out && fail "a remedy that does not help: $(cat out)"
+
 # The newest run is that of a job: the job is diagnosed.
 run "$DDLRUN" submit --local --doctor off --walltime 3s 1x1x1 -- sleep 60
 [ "$status" -eq 124 ] || fail "status $status after the walltime of a job with launch: $(cat err)"

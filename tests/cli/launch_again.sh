@@ -106,7 +106,7 @@ for row in "TERM launch" "USR1 launch" "TERM ranks" "USR1 ranks"; do
 done
 has "TERM to the ranks" TERM.ranks.err "it ended by preemption: status 75"
 has "USR1 to launch" USR1.launch.err "stopped by signal 10"
-has "USR1 to launch: it saved" USR1.launch.err "ddlrun: the job saved after signal 10 (SIGUSR1), and can go on (status 75)"
+has "USR1 to launch: it saved" USR1.launch.err "stopped by signal 10 (SIGUSR1), after which it saved (status 75)"
 train_until crash 400
 mapfile -t pids < <(ranks_of "$work/crash.saved")
 kill -KILL "${pids[0]}"

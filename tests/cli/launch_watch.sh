@@ -100,6 +100,7 @@ sleep 0.2
 kill -TERM $!
 wait $!
 same "TERM to a job that saves: status" 75 $?
+has "TERM to a job that saves" saved.err "ddlrun: the job saved after signal 15 (SIGTERM), and can go on (status 75)"
 
 # --- nothing is left: children, sessions of their own, daemons; of good ends and bad ones
 name=$(new_name)
