@@ -93,8 +93,9 @@ Subcommand logs_command() {
   command.examples = logs_examples;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<LogsOptions>();
-    app.add_option("ID", options->ids,
-                   "the job id as printed by ddlrun submit, or last (the default); or a run of ddlrun launch");
+    app.add_option(
+        "ID", options->ids,
+        "the job id as printed by ddlrun submit, or last (the default); or a run of ddlrun launch");
     app.add_flag("-f,--follow", options->follow, "stay until the end of the job");
     return [options](System& system) { return run_logs(system, *options); };
   };

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include "cli/diagnose_input.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "doctor/diagnose/signatures_yaml.hpp"
+#include "launch/history/run_store.hpp"
+#include "launch/monitor/rank_files.hpp"
+#include "schedulers/client/failure_summary.hpp"
+#include "schedulers/client/job_history.hpp"
+#include "schedulers/client/job_outcome.hpp"
+#include "schedulers/client/job_query.hpp"
+#include "schedulers/client/submitted_job.hpp"
+
+#include <fmt/format.h>
+
+namespace ddlrun::cli {
+
+namespace {
+
+using diagnose::LogSource;
+using diagnose::RunStatus;
+
+// How it stands, by its scheduler; as last seen where that does not answer.
+schedulers::JobStatus read_state(System& system, const schedulers::JobRef& job) {
+  schedulers::UnreachableSchedulers unreachable;
+  auto state =
+      schedulers::read_job_states(system, {job}, unreachable, schedulers::NodeList::left_out).front();
+  schedulers::warn_of_unreachable(system, unreachable);
+  if (!state.exit_status && is_over(job.last.state)) state.exit_status = job.last.exit_status;
+  return state;
+}
+
+std::vector<std::string> logs_of(System& system, const schedulers::JobRef& job) {
+  std::vector<std::string> logs;
+  const bool has_spool = job.submitted_here() && schedulers::is_pbs_like(job.scheduler);
+  for (const std::string& log : {job.output, job.error_output, has_spool ? job.files().spool() : ""})
+    if (!log.empty() && system.files.exists(log)) logs.push_back(log);
+  return logs;
+}
+
+// Its logs, as `ddlrun logs` finds them, its exit status, and how its scheduler says that it ended. Of an
+// array, those of the first task that failed.
+DiagnoseInput read_job(System& system, schedulers::JobRef job, RunStatus end) {
+  schedulers::JobStatus state = read_state(system, job);
+  const std::string task = schedulers::telling_task(state.tasks);
+  if (const auto part = task.empty() ? std::nullopt : schedulers::find_remembered_job(system, task)) {
+    system.err(fmt::format("ddlrun: of job {}: task {}\n", printable(job.id), printable(task)));
+    job = *part;
+    state = read_state(system, job);
+  }
+  const std::string id = printable(job.id);
+  DiagnoseInput input{
+      logs_of(system, job), end, {}, {}, job.dir, schedulers::job_context(system, job, state)};
+  const bool has_log = !job.output.empty() || !job.error_output.empty();
+  if (input.logs.empty() && input.job->end.empty()) {
+    if (!has_log) throw Error(ErrorKind::request, schedulers::why_no_log(system, job, "diagnose"));
+    throw Error(ErrorKind::request, {fmt::format("job {} has no output yet", id), printable(job.output),
+                                     "ddlrun status " + quote_shell(job.id)});
+  }
+  if (end.status) return input;
+  if (is_over(state.state)) input.end.status = state.exit_status;
+  if (!input.end.status) input.end.status = schedulers::read_exit_status(system, job);
+  if (end.from == LogSource::unknown) input.end.from = schedulers::log_source_of(job.scheduler);
+  return input;
+}
+
+// The job that the run belongs to, by its record or its directory: the id of a job without a scheduler is
+// longer than in the record.
+std::optional<schedulers::JobRef> find_job_of(System& system, const launch::ListedRun& run) {
+  constexpr std::size_t most_recent = 100;
+  try {
+    const std::string id = launch::read_run(system, run.directory, false).job;
+    auto job = id.empty() ? std::nullopt : schedulers::find_remembered_job(system, id);
+    if (job && job->id == id) return job;
+  } catch (const Error&) {
+    return std::nullopt;  // a damaged record: the run itself is refused with its reason
+  }
+  for (const auto& [job, state] : schedulers::remembered_jobs(system, most_recent))
+    if (run.directory.starts_with(job.dir + "/")) return job;
+  return std::nullopt;
+}
+
+// By `last`, the newest job is meant, unless a run is newer or the job has no output yet. Of a run in a job,
+// the job.
+std::optional<schedulers::JobRef> find_meant_job(System& system, const std::string& word) {
+  auto job = schedulers::find_remembered_job(system, word);
+  if (!job || word != "last") return job;
+  const auto runs = launch::list_runs(system);
+  if (runs.empty()) return job;
+  std::string submitted;  // "2026-11-25 22:32:37" -> "20261125-223237", as the id of a run begins
+  for (const char c : job->submitted)
+    if (c != '-' && c != ':') submitted += c == ' ' ? '-' : c;
+  const bool has_ended = is_over(job->last.state) || system.files.exists(job->output);
+  if (runs.front().id < submitted && has_ended) return job;
+  return find_job_of(system, runs.front());
+}
+
+// A job that the scheduler of this machine knows, and no run.
+std::optional<schedulers::JobRef> find_foreign_job(System& system, const std::string& word) {
+  try {
+    auto job = schedulers::find_jobs(system, {word}).front();
+    schedulers::read_foreign_job(system, job);
+    const bool is_known = job.last.state != schedulers::JobState::unknown;
+    return is_known ? std::optional(std::move(job)) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;  // no id of a job, no scheduler, or one that does not answer
+  }
+}
+
+}  // namespace
+
+DiagnoseInput read_run_directory(System& system, const std::string& directory, RunStatus end) {
+  const launch::RunRecord run = launch::read_run(system, directory, false);
+  DiagnoseInput input{{}, end, run.diagnosis, run.last_lines, directory, {}};
+  if (run.end && !end.status) {
+    input.end.status = run.end->exit_status;
+    if (end.from == LogSource::unknown && run.launcher == "openmpi") input.end.from = LogSource::mpirun;
+  }
+  for (std::uint32_t rank = 0; rank < run.rank_count; ++rank) {
+    for (const auto stream : {launch::RankStream::out, launch::RankStream::err}) {
+      std::string file = launch::rank_file(directory, rank, stream);
+      if (system.files.exists(file)) input.logs.push_back(std::move(file));
+    }
+  }
+  return input;
+}
+
+DiagnoseInput read_job_or_run(System& system, const std::string& word, RunStatus end) {
+  if (const auto job = find_meant_job(system, word)) return read_job(system, *job, end);
+  std::string directory;
+  try {
+    directory = launch::find_run_directory(system, word);
+  } catch (const Error& error) {
+    if (const auto foreign = find_foreign_job(system, word)) return read_job(system, *foreign, end);
+    throw Error(error.kind(),
+                {fmt::format("'{}' is no file and no job: {}", printable(word, 60), error.message().what), "",
+                 "ddlrun jobs, ddlrun history: their ids; or ddlrun diagnose job.log"});
+  }
+  return read_run_directory(system, directory, end);
+}
+
+diagnose::Diagnosis complete_diagnosis(System& system, const DiagnoseInput& input,
+                                       diagnose::Diagnosis diagnosis) {
+  if (input.job) diagnosis = fit_to_job(std::move(diagnosis), *input.job, *diagnose::builtin_signatures());
+  if (!diagnosis.cause || diagnosis.cause->id != diagnose::nothing_started_id) return diagnosis;
+  const auto words = schedulers::read_script_words(system, diagnosis.cause->evidence.front().source);
+  if (words.first.empty()) return diagnosis;
+  constexpr std::string_view checks_lead = ": nothing is started: ";
+  const std::size_t checks = words.first.find(checks_lead);
+  const bool names_checks = checks != std::string::npos;
+  diagnosis.cause->title = "the job script started nothing: " +
+                           (names_checks ? words.first.substr(checks + checks_lead.size()) : words.first);
+  // With its own remedy a check is mended; whether --doctor warn helps is known there too.
+  auto& remedies = diagnosis.cause->remedies;
+  if (names_checks) remedies.resize(1);
+  remedies.insert(remedies.begin(), words.remedy);
+  return diagnosis;
+}
+
+}  // namespace ddlrun::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// What `ddlrun diagnose` reads for a word that is no log: the directory or the id of a run or a job, `last`.
+#pragma once
+
+#include "base/os/system.hpp"
+#include "doctor/diagnose/job_diagnosis.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ddlrun::cli {
+
+// What is to be diagnosed: logs as named, or what the directory of a run or a job has of them.
+struct DiagnoseInput {
+  std::vector<std::string> logs;
+  diagnose::RunStatus end;
+  std::string recorded;                 // the diagnosis that launch made at the end of the run
+  std::vector<std::string> last_lines;  // of stderr, where no log was kept
+  std::string directory;
+  std::optional<diagnose::JobContext> job;
+};
+
+DiagnoseInput read_run_directory(System& system, const std::string& directory, diagnose::RunStatus end);
+
+// A word that is no file: the id of a job or of a run; `last`: the newest of both. Error{request} where it is
+// neither.
+DiagnoseInput read_job_or_run(System& system, const std::string& word, diagnose::RunStatus end);
+
+// With what the scheduler says of a job, and what its script says where it started nothing.
+diagnose::Diagnosis complete_diagnosis(System& system, const DiagnoseInput& input,
+                                       diagnose::Diagnosis diagnosis);
+
+}  // namespace ddlrun::cli
