@@ -244,11 +244,14 @@ std::string render_caffe(const CaffeCommand& command, std::string_view program, 
 std::optional<Message> check_test_size(const CaffeRun& run, std::size_t test_images) {
   if (!run.solver || run.solver->test_iter == 0 || !run.net || !run.net->test_data) return std::nullopt;
   const auto batch = static_cast<std::size_t>(run.net->test_data->batch_size);
-  if (batch == 0 || run.solver->test_iter * batch == test_images) return std::nullopt;
+  if (batch == 0 || test_images == 0 || run.solver->test_iter * batch == test_images) return std::nullopt;
+  std::size_t divisor = std::min(batch, test_images);
+  while (test_images % divisor != 0) --divisor;
+  const std::string other =
+      divisor == batch ? "" : fmt::format("   # and batch_size: {} in the TEST phase", divisor);
   return Message{fmt::format("each test takes all {} test images; test_iter {} x batch_size {} are {}",
                              test_images, run.solver->test_iter, batch, run.solver->test_iter * batch),
-                 printable(run.solver->file),
-                 fmt::format("test_iter: {}", std::max<std::size_t>(1, test_images / batch))};
+                 printable(run.solver->file), fmt::format("test_iter: {}{}", test_images / divisor, other)};
 }
 
 }  // namespace ddlrun::runtime

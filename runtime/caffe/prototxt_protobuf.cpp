@@ -47,6 +47,19 @@ std::vector<std::string> field_names(const std::string& type) {
   return names;
 }
 
+// Of a field that takes a word, such as "pool" or "eltwise_param"'s "operation"; empty for other fields.
+std::vector<std::string> field_values(const std::string& name) {
+  std::vector<std::string> values;
+  const pb::FileDescriptor* file = caffe_files::NetParameter::descriptor()->file();
+  for (int i = 0; i < file->message_type_count() && values.empty(); ++i) {
+    const pb::FieldDescriptor* field = file->message_type(i)->FindFieldByName(name);
+    const pb::EnumDescriptor* words = field == nullptr ? nullptr : field->enum_type();
+    for (int j = 0; words != nullptr && j < words->value_count(); ++j)
+      values.push_back(words->value(j)->name());
+  }
+  return values;
+}
+
 // Takes what protobuf finds wrong. Unknown fields are its warnings, so that all are found at once.
 class PrototxtErrors : public pb::io::ErrorCollector {
  public:
@@ -55,6 +68,9 @@ class PrototxtErrors : public pb::io::ErrorCollector {
 
   void AddError(int line, pb::io::ColumnNumber column, const std::string& message) override {
     const Spot spot = find_spot(line, column, find_wrong_word(message));
+    const std::vector<std::string> quoted = read_quoted(message);
+    if (message.find("Unknown enumeration value of") != std::string::npos && quoted.size() > 1)
+      return refuse_value(spot, quoted[0], quoted[1]);
     report_.refuse(where(spot), "invalid prototxt: " + printable(message),
                    fmt::format("sed -n {}p {}   # and fix that line", spot.line + 1, quote_shell(file_)));
   }
@@ -80,6 +96,17 @@ class PrototxtErrors : public pb::io::ErrorCollector {
     int line;
     int column;
   };
+  void refuse_value(const Spot& spot, const std::string& value, const std::string& field) {
+    const std::vector<std::string> known = field_values(field);
+    const auto near = closest_match(value, known);
+    report_.refuse(where(spot),
+                   fmt::format("unknown value '{}' of {}: must be one of {}{}", printable(value, 60), field,
+                               join(known, ", "), near ? fmt::format("; did you mean {}?", *near) : ""),
+                   fmt::format("{}: {}", field,
+                               near            ? *near
+                               : known.empty() ? "..."
+                                               : known.front()));
+  }
   std::string where(const Spot& spot) const {
     return fmt::format("{}:{}:{}", file_, spot.line + 1, spot.column + 1);
   }

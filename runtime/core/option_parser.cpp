@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace ddlrun::runtime {
 namespace {
@@ -33,6 +34,40 @@ std::string render_corrected(std::string_view program, std::span<const std::stri
   return fmt::format("{}   # instead of {}", render_shell(shown), printable(args[index]));
 }
 
+// Words of other trainers for an option of ours, which differ too much for a comparison of letters.
+struct OtherWord {
+  std::string_view theirs, ours;
+};
+constexpr OtherWord other_words[] = {
+    {"--arch", "--net"},
+    {"--flip", "--mirror"},
+    {"--hflip", "--mirror"},
+    {"--horizontal-flip", "--mirror"},
+    {"--image-size", "--resize"},
+    {"--img-size", "--resize"},
+    {"--learning-rate", "--lr"},
+    {"--lr-policy", "--lr-decay"},
+    {"--lr-schedule", "--lr-decay"},
+    {"--lr-scheduler", "--lr-decay"},
+    {"--model", "--net"},
+    {"--num-workers", "--data-threads"},
+    {"--output-dir", "--checkpoint"},
+    {"--save-dir", "--checkpoint"},
+    {"--scheduler", "--lr-decay"},
+    {"--val-data", "--test-data"},
+    {"--validation-data", "--test-data"},
+    {"--wd", "--weight-decay"},
+    {"--workers", "--data-threads"},
+};
+
+std::optional<std::string> find_meant(const std::string& name, std::span<const std::string> names) {
+  for (const OtherWord& word : other_words) {
+    if (name == word.theirs && std::ranges::find(names, word.ours) != names.end())
+      return std::string(word.ours);
+  }
+  return closest_match(name, names);
+}
+
 const Option& find_option(std::string_view program, const std::string& name,
                           std::span<const std::string> args, std::size_t index,
                           std::span<const Option> table) {
@@ -42,7 +77,7 @@ const Option& find_option(std::string_view program, const std::string& name,
     if (!option.name.empty()) names.push_back(option.name);
   }
   const bool is_option = name.starts_with("-");
-  const auto near = closest_match(name, names);
+  const auto near = find_meant(name, names);
   const auto meant =
       std::find_if(table.begin(), table.end(), [&](const Option& o) { return o.name == near; });
   throw usage(fmt::format("unknown {} '{}'{}", is_option ? "option" : "argument", printable(name),

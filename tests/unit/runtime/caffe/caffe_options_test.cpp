@@ -211,6 +211,8 @@ TEST_CASE("caffe options: tests take all images") {
   REQUIRE(check_test_size(run, 1'000));
   CHECK(check_test_size(run, 1'000)->what ==
         "each test takes all 1000 test images; test_iter 100 x batch_size 100 are 10000");
+  CHECK(check_test_size(run, 1'000)->hint == "test_iter: 10");
+  CHECK(check_test_size(run, 160)->hint == "test_iter: 2   # and batch_size: 80 in the TEST phase");
 }
 
 TEST_SUITE_END();

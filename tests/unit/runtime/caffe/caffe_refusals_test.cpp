@@ -65,6 +65,8 @@ TEST_CASE("caffe refusals: what a layer may not be") {
       {layer_of("InnerProduct",
                 "inner_product_param { num_output: 4 weight_filler { type: \"gaussian\" std: -1 } }"),
        "layer x: has a std of -1; it must be 0 or more"},
+      {layer_of("Pooling", "pooling_param { pool: MAXX kernel_size: 2 }"),
+       "unknown value 'MAXX' of pool: must be one of MAX, AVE, STOCHASTIC; did you mean MAX?"},
       {layer_of("Pooling", "pooling_param { pool: STOCHASTIC kernel_size: 2 }"),
        "pools STOCHASTIC; only MAX and AVE are supported"},
       {layer_of("Pooling", "pooling_param { global_pooling: true kernel_size: 2 }"),
