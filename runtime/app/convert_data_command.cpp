@@ -49,7 +49,7 @@ std::string render_convert_help() {
   ConvertOptions unused;
   return "Writes the images of FROM (any format of ddl-train --data) to a new LMDB directory TO, as Caffe's\n"
          "convert_mnist_data and convert_imageset do. Training and test images need an LMDB each. While it\n"
-         "is incomplete, the directory is named TO.part.\n\n"
+         "is incomplete, the directory is named TO.part. TO/classes.txt names the classes of directories.\n\n"
          "usage: ddl-train convert-data FROM TO [OPTIONS]\n\n" +
          render_options(make_convert_table(unused)) +
          "\nExamples:\n"
@@ -179,6 +179,7 @@ void convert(ConvertOptions options) {
   const Shape shape = images->shape();
   check_decoded(options.request, shape, place);
   const std::size_t count = write_lmdb(*images, options.to);
+  if (count == images->count() && !classes.names.empty()) write_class_names(options.to, classes.names);
   fmt::print("{}: {} images of {}x{}x{} from {} ({})\n", printable(options.to), count, shape.channels,
              shape.height, shape.width, printable(options.from), name_of(place.kind));
   print_test_hint(options, place);

@@ -93,6 +93,20 @@ std::string find_subset() {
   return "";
 }
 
+// The names that convert-data wrote beside an LMDB. Those of test images must be those of the training.
+void name_classes(const std::string& directory, ClassDirectories& classes) {
+  const std::vector<std::string> names = read_class_names(directory);
+  if (names.empty() || names == classes.names) return;
+  if (classes.names.empty()) {
+    classes = {directory, names};
+    return;
+  }
+  throw Error(ErrorKind::request, {"the classes of the test images are not those of the training: " +
+                                       printable(join(names, ", "), 300) + " instead of " +
+                                       printable(join(classes.names, ", "), 300),
+                                   printable(directory), "cat " + quote_shell(directory + "/classes.txt")});
+}
+
 }  // namespace
 
 std::string find_idx_file(const std::string& directory, const std::string& part, const std::string& kind) {
@@ -106,6 +120,11 @@ std::string find_idx_file(const std::string& directory, const std::string& part,
   return "";
 }
 
+FileList list_files(const SplitPath& place, const DataRequest& request, const ClassDirectories& classes) {
+  return place.kind == DataKind::list ? read_list(place.path, request)
+                                      : scan_class_directories(place.path, classes);
+}
+
 SourcePtr open_split(const SplitPath& place, const DataRequest& request, ClassDirectories& classes) {
   switch (place.kind) {
     case DataKind::idx:
@@ -116,12 +135,12 @@ SourcePtr open_split(const SplitPath& place, const DataRequest& request, ClassDi
     case DataKind::synthetic:
       return make_memory_source(generate_synthetic(place.path, place.test), place.path);
     case DataKind::lmdb:
+      name_classes(place.path, classes);
       return cache_if_small(open_lmdb(place.path, request), request.memory);
     case DataKind::list:
-      return cache_if_small(make_file_source(read_list(place.path, request), request), request.memory);
     case DataKind::directories: {
-      FileList list = scan_class_directories(place.path, classes);
-      classes = list.classes;
+      FileList list = list_files(place, request, classes);
+      if (place.kind == DataKind::directories) classes = list.classes;
       return cache_if_small(make_file_source(std::move(list), request), request.memory);
     }
   }

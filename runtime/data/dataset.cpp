@@ -6,6 +6,7 @@
 #include "runtime/core/error_list.hpp"
 #include "runtime/core/gzip.hpp"
 #include "runtime/core/hash.hpp"
+#include "runtime/data/class_findings.hpp"
 #include "runtime/data/dataset_locator.hpp"
 #include "runtime/data/datum.hpp"
 #include "runtime/data/idx.hpp"
@@ -149,6 +150,10 @@ Dataset load_dataset(const DataRequest& request) {
   data.directory = request.train;
   data.kind = name_of(place.train.kind);
   ClassDirectories& directories = data.class_directories;
+  if (place.train.kind == DataKind::directories) {
+    const bool tests = place.test.kind == DataKind::directories;
+    data.warnings = check_class_directories(place.train.path, tests ? place.test.path : "");
+  }
   data.train_images = open_split(place.train, request, directories);
   data.classes = request.classes != 0                      ? request.classes
                  : place.train.kind == DataKind::synthetic ? synthetic_classes(request.train)

@@ -2,6 +2,7 @@
 // An image classification data set: training images, test images and the transform on their way to the net.
 #pragma once
 
+#include "base/text/error.hpp"
 #include "runtime/core/shape.hpp"
 #include "runtime/data/data_request.hpp"
 #include "runtime/data/file_list.hpp"
@@ -26,6 +27,7 @@ struct Dataset {
   Transform transform;  // Loader: random for training, the middle for testing
   int classes = 0;
   ClassDirectories class_directories;  // source of the labels; empty: labels were given
+  std::vector<Message> warnings;       // classes without images that can be read
   std::vector<Moments> moments;        // source of the transform; empty: --mean or --scale given
   std::optional<Subsets> subsets;      // by --data-sharding; empty: all ranks have the same images
   std::uint64_t subsets_hash = 0;      // of all subsets

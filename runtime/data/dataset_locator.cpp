@@ -126,6 +126,34 @@ const char* hint_test(DataKind kind) {
   }
 }
 
+// A directory beside the training images whose name differs from val and test only in case or a few letters.
+std::string find_near_test(const std::string& directory) {
+  for (const std::string& name : list_names(directory)) {
+    std::string small = name;
+    for (char& c : small) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if (small.size() < 3 || !is_directory(directory + "/" + name)) continue;
+    for (const char* start : {"val", "test", "eval", "dev"})
+      if (small.starts_with(start)) return name;
+  }
+  return "";
+}
+
+// Of images beside which no test images are.
+Error refuse_untested(const SplitPath& train, const std::string& data) {
+  if (train.kind != DataKind::directories)
+    return {ErrorKind::request,
+            {fmt::format("no test images were found beside the training images ({})", name_of(train.kind)),
+             printable(data), hint_test(train.kind)}};
+  const std::string root = train.path == data ? directory_of(data) : data;
+  const std::string near = find_near_test(root);
+  const std::string what =
+      fmt::format("there is no directory of test images: {} has neither val/ nor test/{}", printable(root),
+                  near.empty() ? "" : "; did you mean " + near + "?");
+  return {ErrorKind::request,
+          {what, printable(data),
+           near.empty() ? hint_test(train.kind) : "--test-data " + quote_shell(root + "/" + near)}};
+}
+
 Error refuse_place(const std::string& path) {
   constexpr std::size_t most_shown = 8;
   std::error_code failure;
@@ -199,8 +227,7 @@ DatasetPaths locate_splits(const DataRequest& request) {
   const std::string beside = alone ? find_sibling(request.train) : request.train;
   const auto test = beside.empty() ? std::nullopt : detect_split(beside, true);
   if (test) return {train, *test};
-  throw Error(ErrorKind::request, {fmt::format("{} for training, but no test images", name_of(train.kind)),
-                                   printable(request.train), hint_test(train.kind)});
+  throw refuse_untested(train, request.train);
 }
 
 }  // namespace ddlrun::runtime

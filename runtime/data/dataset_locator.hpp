@@ -38,6 +38,9 @@ SplitPath require_split(const std::string& path, bool test);
 // Path of one of MNIST's four files; "" if it is missing. `part`: train or t10k, `kind`: images or labels.
 std::string find_idx_file(const std::string& directory, const std::string& part, const std::string& kind);
 
+// The files of a split of kind list or directories. `classes`: as for open_split().
+FileList list_files(const SplitPath& place, const DataRequest& request, const ClassDirectories& classes);
+
 // Opens a split. `classes`: class directories; filled from the training images, used for the test images.
 SourcePtr open_split(const SplitPath& place, const DataRequest& request, ClassDirectories& classes);
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fstream>
 #include <span>
 
 namespace ddlrun::runtime {
@@ -20,15 +21,7 @@ namespace files = std::filesystem;
 
 constexpr std::size_t most_list_errors = 10;
 constexpr std::uint64_t largest_label = UINT16_MAX;
-
-bool has_image_name(const std::string& name) {
-  static const std::array<std::string_view, 6> endings{".jpg", ".jpeg", ".png", ".ppm", ".pgm", ".pnm"};
-  const std::size_t dot = name.rfind('.');
-  if (dot == std::string::npos || name.front() == '.') return false;
-  std::string ending = name.substr(dot);
-  for (char& c : ending) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return std::find(endings.begin(), endings.end(), ending) != endings.end();
-}
+constexpr const char* class_names_file = "classes.txt";
 
 // Names in order; none where the directory cannot be read.
 std::vector<std::string> names_in(const std::string& directory, bool directories) {
@@ -77,6 +70,15 @@ Error refuse_class(const std::string& name, const std::string& directory, const 
 }
 
 }  // namespace
+
+bool has_image_name(const std::string& name) {
+  static const std::array<std::string_view, 6> endings{".jpg", ".jpeg", ".png", ".ppm", ".pgm", ".pnm"};
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string::npos || name.front() == '.') return false;
+  std::string ending = name.substr(dot);
+  for (char& c : ending) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return std::find(endings.begin(), endings.end(), ending) != endings.end();
+}
 
 void FileList::add(std::string_view name, Label label) {
   names_ += name;
@@ -154,6 +156,25 @@ FileList scan_class_directories(const std::string& directory, const ClassDirecto
       list.add(name + "/" + file, static_cast<Label>(at - names.begin()));
   }
   return list;
+}
+
+std::vector<std::string> read_class_names(const std::string& directory) {
+  std::vector<std::string> names;
+  std::ifstream file(directory + "/" + class_names_file);
+  for (std::string line; std::getline(file, line);) {
+    if (!trim(line).empty()) names.emplace_back(trim(line));
+  }
+  return names;
+}
+
+void write_class_names(const std::string& directory, const std::vector<std::string>& names) {
+  const std::string path = directory + "/" + class_names_file;
+  std::ofstream file(path);
+  for (const std::string& name : names) file << name << '\n';
+  file.close();
+  if (!file)
+    throw Error(ErrorKind::request, {"the names of the classes cannot be written", printable(path),
+                                     "df -h " + quote_shell(directory)});
 }
 
 }  // namespace ddlrun::runtime

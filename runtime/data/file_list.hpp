@@ -43,6 +43,14 @@ class FileList {
 // lines.
 FileList parse_file_list(std::string_view text, const std::string& name, const std::string& directory);
 
+// Ends as an image that ddl-train reads: .jpg, .jpeg, .png, .ppm, .pgm or .pnm, in small or capital letters.
+bool has_image_name(const std::string& name);
+
+// `classes.txt` beside the records of an LMDB: the class names in the order of their labels, one a line.
+// Empty where there is none. write: throws Error(request).
+std::vector<std::string> read_class_names(const std::string& directory);
+void write_class_names(const std::string& directory, const std::vector<std::string>& names);
+
 // Sorted names of the subdirectories of `directory` that contain images.
 std::vector<std::string> find_class_directories(const std::string& directory);
 // CLASS/*.{jpg,jpeg,png,ppm,pgm,pnm}. `training`: the classes of the training images; {} to detect them.

@@ -20,10 +20,12 @@ DecodePlan plan_decode(const DataRequest& request, const Shape& first, bool grey
 void decode_into(const DecodePlan& plan, std::span<const std::uint8_t> file, std::string_view name,
                  std::span<std::uint8_t> out);
 
-// Height and width of the smallest and the largest of some images, by height times width; read from their
-// headers.
+// Height and width of the smallest and the largest image, by height times width; read from the headers of all
+// files, or of 2,000 of a longer list.
 struct ImageSizes {
   Sides least, most;
+  bool grey = true;         // all of them
+  std::size_t headers = 0;  // read
 };
 ImageSizes survey_sizes(const FileList& list);
 

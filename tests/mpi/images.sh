@@ -107,7 +107,7 @@ cp -r "$work/pictures" "$work/cut"
 head -c 900 "$work/pictures/train/jpeg/420.jpg" > "$work/cut/train/jpeg/420.jpg"
 expect_refusal 3 'the JPEG is damaged or cut short' "$train" --data "$work/cut" --net mlp
 grep -q 'cut/train/jpeg/420.jpg' "$work/err" || fail 'the damaged file is not named'
-expect_refusal 3 'but no test images' "$train" --data "$work/p.lmdb"
+expect_refusal 3 'no test images were found beside the training images' "$train" --data "$work/p.lmdb"
 expect_refusal 3 'the directory cannot be created: File exists' "$train" convert-data "$subset" "$work/p.lmdb"
 expect_refusal 2 'FROM or TO is missing' "$train" convert-data
 # Options that could have no effect: pixels are not decoded.

@@ -5,6 +5,7 @@
 #include "runtime/app/data_options.hpp"
 #include "runtime/comm/thread_communicator.hpp"
 #include "runtime/data/cifar.hpp"
+#include "runtime/data/class_findings.hpp"
 #include "runtime/data/dataset.hpp"
 #include "runtime/data/host_subsets.hpp"
 #include "runtime/data/open_images.hpp"
@@ -141,8 +142,12 @@ TEST_CASE("class directories: refusals say what is there") {
   directory.write("set/train/dog/1.png", write_png(make_image(1, 8, 5)));
   const std::string set = directory.path + "/set";
   const Message missing =
-      expect_error(ErrorKind::request, "but no test images", [&] { load_dataset(set + "/train"); });
+      expect_error(ErrorKind::request, "there is no directory of test images: " + set + " has neither",
+                   [&] { load_dataset(set + "/train"); });
   CHECK(missing.hint.starts_with("--test-data PATH   # or --data DIR with DIR/train/CLASS/*.jpg"));
+  directory.write("set/Val/cow/1.png", write_png(make_image(1, 4, 5)));
+  const Message near = expect_error(ErrorKind::request, "did you mean Val?", [&] { load_dataset(set); });
+  CHECK(near.hint == "--test-data " + set + "/Val");
   directory.write("set/val/cow/1.png", write_png(make_image(1, 4, 5)));
   const Message other = expect_error(ErrorKind::request, "this image is 8x5, but the first one is 4x5",
                                      [&] { load_dataset(set); });
@@ -164,7 +169,7 @@ TEST_CASE("class directories: refusals say what is there") {
                [&] { load_dataset(directory.path + "/odd/readme"); });
   directory.write("hollow/train/a/1.png", write_png(make_image(1, 4, 5)));
   directory.write("hollow/train/b/1.png", write_png(make_image(1, 4, 5)));
-  directory.write("hollow/train/c/notes.txt", std::string("no image"));
+  std::filesystem::create_directories(directory.path + "/hollow/train/c");
   directory.write("hollow/val/notes.txt", std::string("no image"));
   const std::string hollow = directory.path + "/hollow";
   const Message nothing = expect_error(ErrorKind::request, "no images found: there are no class directories",
@@ -326,6 +331,30 @@ TEST_CASE("options about images") {
   parse_mean("--mean", "mean.binaryproto", request);
   CHECK(request.mean_file == "mean.binaryproto");
   expect_error(ErrorKind::usage, "is not a number", [&] { parse_mean("--mean", "1,,2", request); });
+}
+
+TEST_CASE("class directories: what a training would lose without a word") {
+  const TemporaryDirectory directory;
+  for (const char* name : {"train/boots/1.png", "train/boots/2.webp", "train/boots/3.webp",
+                           "train/bags/1.png", "train/bags/Thumbs.db", "val/bags/1.png"})
+    directory.write(name, write_png(make_image(1, 4, 5)));
+  std::filesystem::create_directories(directory.path + "/train/hats");
+  const std::string train = directory.path + "/train";
+  const std::vector<Message> found = check_class_directories(train, directory.path + "/val");
+  REQUIRE(found.size() == 3);
+  CHECK(found[0].what == "the class \"boots\" is used without 2 .webp, which are not read; 1 image is");
+  CHECK(found[1].what ==
+        "the class \"boots\" has no test images: the test accuracy is that of the other classes");
+  CHECK(found[1].where == directory.path + "/val");
+  CHECK(found[2].what == "the directory \"hats\" has no files, so it is no class of this training");
+  CHECK(load_dataset(directory.path).warnings == found);
+  CHECK(check_class_directories(train, "").size() == 2);
+  directory.write("train/hats/1.heic", std::string("x"));
+  const Message unread =
+      expect_error(ErrorKind::request, "\"hats\" has no image that can be read, only 1 .heic",
+                   [&] { load_dataset(directory.path); });
+  CHECK(unread.where == train + "/hats");
+  CHECK(unread.hint.starts_with("mogrify -format png " + train + "/hats/*.heic"));
 }
 
 TEST_SUITE_END();

@@ -183,7 +183,7 @@ TEST_CASE("lmdb: encoded images and floats") {
   CHECK(source->label(0) == 2);
   const Message message = expect_error(ErrorKind::request, "this image is 12x18, but the first one is 6x9",
                                        [&] { read_image(*source, 1); });
-  CHECK(message.hint == "--resize 6");
+  CHECK(message.hint == "--resize 6x9   # all images");
   DataRequest request;
   request.resize = {6, 9};
   request.channels = 1;
