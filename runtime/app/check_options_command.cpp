@@ -5,15 +5,21 @@
 #include "base/text/text.hpp"
 #include "runtime/app/command_line.hpp"
 #include "runtime/app/hyperparameter_options.hpp"
+#include "runtime/app/run_net.hpp"
+#include "runtime/core/error_list.hpp"
+#include "runtime/data/class_findings.hpp"
 #include "runtime/data/dataset_locator.hpp"
+#include "runtime/data/file_source.hpp"
 #include "runtime/data/sharding.hpp"
 #include "runtime/data/synthetic.hpp"
+#include "runtime/data/transform.hpp"
 #include "runtime/models/net_files.hpp"
 #include "runtime/parameter_server/roles.hpp"
 #include "runtime/telemetry/telemetry_sinks.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -37,18 +43,44 @@ void check_for_ranks(const TrainOptions& options, std::size_t ranks, std::option
   check_accumulation(plan, workers);
 }
 
-// Skips data that differ between hosts or ranks. Returns the number of training images of a directory of
-// classes, which is read without opening a file.
-std::optional<std::size_t> check_images(const TrainOptions& options) {
-  if (options.images.sharding != ShardBy::none) return std::nullopt;
-  if (is_synthetic(options.data)) synthetic_classes(options.data);
+int count_classes(const FileList& list) {
+  int classes = static_cast<int>(list.classes.names.size());
+  for (std::size_t i = 0; i < list.count() && list.classes.names.empty(); ++i)
+    classes = std::max(classes, list.label(i) + 1);
+  return classes;
+}
+
+// Names, and the headers of some files: whether the classes of both splits agree, and whether crop and net
+// fit the images. Returns the number of training images; nothing where they are in no files of their own.
+std::optional<std::size_t> check_image_files(const CommandLine& line) {
+  const TrainOptions& options = line.options;
   DataRequest request = options.images;
   request.train = options.data;
-  std::optional<std::size_t> images;
-  if (!options.data.empty()) {
-    const SplitPath train = locate_splits(request).train;
-    if (train.kind == DataKind::directories) images = scan_class_directories(train.path, {}).count();
-  }
+  const DatasetPaths place = locate_splits(request);
+  const auto in_files = [](const SplitPath& split) {
+    return split.kind == DataKind::directories || split.kind == DataKind::list;
+  };
+  if (!in_files(place.train)) return std::nullopt;
+  if (place.train.kind == DataKind::directories) check_class_directories(place.train.path, "");
+  const FileList train = list_files(place.train, request, {});
+  if (in_files(place.test)) list_files(place.test, request, train.classes);
+  const std::size_t images = train.count();
+  const int classes = request.classes != 0 ? request.classes : count_classes(train);
+  Transform transform;
+  transform.crop = request.crop;
+  const Shape shape = make_file_source(train, request)->shape();
+  const std::vector<Message> errors = check_transform(transform, shape);
+  if (!errors.empty()) throw join_errors(errors);
+  load_run_net(options, line.caffe, options.data, true, transform.output(shape), classes);
+  return images;
+}
+
+// Skips data that differ between hosts or ranks. Returns the number of training images in files.
+std::optional<std::size_t> check_images(const CommandLine& line) {
+  const TrainOptions& options = line.options;
+  if (options.images.sharding != ShardBy::none) return std::nullopt;
+  if (is_synthetic(options.data)) synthetic_classes(options.data);
+  const auto images = options.data.empty() ? std::nullopt : check_image_files(line);
   std::error_code ignored;
   if (options.images.mean_file.empty() || std::filesystem::exists(options.images.mean_file, ignored))
     return images;
@@ -72,7 +104,7 @@ void check_train_args(const std::vector<std::string>& args, std::size_t ranks) {
   check_outputs(plan_telemetry(options), false);
   check_for_ranks(options, ranks, std::nullopt);
   if (!line.caffe.run.net && is_net_file(options.net)) check_net_file(options.net);
-  if (const auto images = check_images(options)) check_for_ranks(options, ranks, images);
+  if (const auto images = check_images(line)) check_for_ranks(options, ranks, images);
 }
 
 int run_check_options_command(const std::vector<std::string>& args) {

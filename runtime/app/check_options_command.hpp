@@ -10,8 +10,8 @@
 namespace ddlrun::runtime {
 
 // Checks arguments, values, combinations, the number of ranks, that named files exist and have the right
-// format, and that a step has no more images than a directory of classes. Does not open images. Throws
-// Error(usage), or Error(request) for a file, which may differ on another host.
+// format. For images in files also that their classes, sizes and number fit the options and the net; reads
+// the headers of some. Throws Error(usage), or Error(request) for a file, which may differ on another host.
 void check_train_args(const std::vector<std::string>& args, std::size_t ranks);
 
 int run_check_options_command(const std::vector<std::string>& args);

@@ -5,6 +5,7 @@
 #include "base/text/text.hpp"
 #include "runtime/app/option_warnings.hpp"
 #include "runtime/checkpoint/stop_signal.hpp"
+#include "runtime/comm/session.hpp"
 #include "runtime/data/open_images.hpp"
 #include "runtime/telemetry/progress.hpp"
 
@@ -18,8 +19,16 @@ namespace {
 
 constexpr const char* program_name = "ddl-train";
 
-void print_facts(const TrainOptions& options, const RunFacts& facts) {
+// "--lr", or why the rate is another: "--lr 0.01 x 2 for 2 ranks, --lr-scale linear".
+std::string explain_rate(const TrainOptions& options, const RunFacts& facts) {
   const std::string rate = options.solver.empty() ? "--lr" : "base_lr or --lr";
+  if (facts.lr_peak == facts.lr || facts.lr == 0.0) return rate;
+  return fmt::format("{} {:.6g} x {:.6g} for {} ranks, --lr-scale {}", rate, facts.lr,
+                     facts.lr_peak / facts.lr, facts.ranks - facts.servers,
+                     name_of(options.lr_scale.value_or(LrScale::linear)));
+}
+
+void print_facts(const TrainOptions& options, const RunFacts& facts) {
   fmt::print(stderr, "data: {} ({}), {} + {} images of {}x{}, {} classes\n", facts.data, facts.data_reason,
              render_thousands(static_cast<double>(facts.train_images)),
              render_thousands(static_cast<double>(facts.test_images)), facts.height, facts.width,
@@ -30,9 +39,8 @@ void print_facts(const TrainOptions& options, const RunFacts& facts) {
   fmt::print(stderr,
              "batch: {} = {} {}(s) x {}; learning rate {:.6g} ({}); {} steps, {} images dropped per epoch\n",
              facts.global_batch, facts.ranks - facts.servers, facts.servers == 0 ? "rank" : "worker",
-             facts.local_batch, facts.lr_peak,
-             facts.lr_peak == facts.lr ? rate : fmt::format("{} {:.6g} scaled", rate, facts.lr),
-             facts.total_steps, facts.dropped_per_epoch);
+             facts.local_batch, facts.lr_peak, explain_rate(options, facts), facts.total_steps,
+             facts.dropped_per_epoch);
 }
 
 // What a step is, where a plain one would not be understood from the lines before.
@@ -113,6 +121,8 @@ void print_start(const TrainOptions& options, const CaffeCommand& caffe, const R
     print_gpu_options(options, prepared.device.name == "cpu");
     const std::string parts = render_subsets(prepared.data);
     if (!parts.empty()) fmt::print(stderr, "{}\n", parts);
+    for (const Message& warning : prepared.data.warnings)
+      fmt::print(stderr, "{}", render_message(program_name, "warning", warning));
     for (const Message& note : prepared.notes)
       fmt::print(stderr, "{}", render_message(program_name, "note", note));
     if (const auto warning = find_dropped_images(prepared.facts))
@@ -144,11 +154,23 @@ void print_end(const TrainOptions& options, const RunFacts& facts, const TrainSu
                                   : render_summary_line(facts, summary, saved));
 }
 
+void print_best(const TrainOptions& options, const std::optional<EpochRecord>& best,
+                const TrainSummary& summary) {
+  if (options.quiet || !best || best->epoch == summary.last.epoch) return;
+  const std::string path = quote_shell(join_path(options.checkpoint, "best"));
+  fmt::print(stderr,
+             "best: test accuracy {:.2f} % after epoch {}; ddl-train predict --checkpoint {} PHOTO uses it\n",
+             100.0 * best->test_accuracy, best->epoch, path);
+}
+
 void print_stop(const TrainOptions& options, const TrainSummary& summary) {
+  const std::string signal = StopSignals::name();
+  const char* const why =
+      signal == "TERM" && launched_rank() ? "; launchers send TERM also after Ctrl-C" : "";
   fmt::print(stderr, "{}",
              render_message(program_name, "note",
-                            {fmt::format("stopped by {} after step {} of {}; checkpoint saved",
-                                         StopSignals::name(), summary.steps, summary.total_steps),
+                            {fmt::format("stopped by {} after step {} of {}; checkpoint saved{}", signal,
+                                         summary.steps, summary.total_steps, why),
                              printable(join_path(options.checkpoint, checkpoint_name(summary.steps))),
                              resume_command(options)}));
 }

@@ -15,6 +15,9 @@ void print_start(const TrainOptions& options, const CaffeCommand& caffe, const R
 // Warns that the checkpoint directory contains another run's checkpoints.
 void warn_other_run(const std::string& directory, std::optional<std::size_t> newest);
 // The summary on stdout. Throws Error(request) if it cannot be written.
+// Where the best checkpoint is, if it is not the last.
+void print_best(const TrainOptions& options, const std::optional<EpochRecord>& best,
+                const TrainSummary& summary);
 void print_end(const TrainOptions& options, const RunFacts& facts, const TrainSummary& summary, bool saved);
 // A note that a signal stopped the run, with the command to resume.
 void print_stop(const TrainOptions& options, const TrainSummary& summary);

@@ -31,7 +31,8 @@ const OptionRow image_option_rows[] = {
      [](TrainOptions& o, Word n, Word v) {
        o.images.channels = parse_choice(n, v, channel_names) == 0 ? 1 : 3;
      }},
-    {"--resize", "N|HxW", "resize decoded images to this height and width (bilinear)",
+    {"--resize", "N|HxW",
+     "resize decoded images to this height and width, bilinear (default: photos as the net needs it)",
      [](TrainOptions& o, Word n, Word v) { o.images.resize = parse_sides(n, v); }},
     {"--crop", "N|HxW", "train on a random crop of this size, test on the centre crop",
      [](TrainOptions& o, Word n, Word v) { o.images.crop = parse_sides(n, v); }},

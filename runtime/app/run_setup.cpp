@@ -3,15 +3,16 @@
 
 #include "base/text/error.hpp"
 #include "runtime/app/option_warnings.hpp"
+#include "runtime/app/run_net.hpp"
 #include "runtime/app/thread_count.hpp"
 #include "runtime/checkpoint/saved_model.hpp"
 #include "runtime/data/dataset_locator.hpp"
 #include "runtime/data/open_images.hpp"
 #include "runtime/engine/cpu/cpu_engine.hpp"
-#include "runtime/models/net_files.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -41,6 +42,13 @@ std::optional<std::size_t> count_own_images(const TrainOptions& options, const D
     return std::nullopt;
   if (data.subsets || !options.solver.empty()) return std::nullopt;
   return data.train_images->count();
+}
+
+// Why these images: an option that a Caffe file gave was not typed.
+std::string explain_data(const CaffeCommand& caffe, const OpenedImages& images) {
+  const std::vector<std::string>& given = caffe.line.from_files;
+  const bool from_file = std::find(given.begin(), given.end(), "--data") != given.end();
+  return from_file ? "source in the net's file, " + images.data.kind : images.reason;
 }
 
 std::optional<ServerRoles> plan_roles(const TrainOptions& options) {
@@ -75,7 +83,7 @@ RunFacts make_facts(const TrainOptions& options, const RunSetup& prepared, const
   facts.epochs = plan.epochs;
   facts.total_steps = total_steps(plan, shard.train_images());
   facts.dropped_per_epoch = shard.dropped_images();
-  facts.lr = options.lr;
+  facts.lr = prepared.lr;
   facts.lr_peak = plan.schedule.peak;
   facts.lr_decay = name_of(plan.schedule.decay);
   facts.warmup_steps = plan.schedule.warmup_steps;
@@ -165,10 +173,11 @@ RunSetup set_up_run(const TrainOptions& options, const CaffeCommand& caffe, Comm
   run_collectively(ranks, [&] {
     const auto size = static_cast<std::size_t>(ranks.size());
     const std::size_t workers = size - options.parameter_servers;
-    prepared.net = caffe.run.net ? plan_caffe_net(*caffe.run.net, data.input(), data.classes)
-                                 : load_net(options.net, data.input(), data.classes);
+    const bool encoded = count_own_images(options, data).has_value();
+    prepared.net = load_run_net(options, caffe, data.directory, encoded, data.input(), data.classes);
     const BatchPlan batch = plan_batch(options, workers, count_own_images(options, data));
     prepared.batch_choice = batch.choice;
+    prepared.lr = batch.lr;
     prepared.plan = make_plan(options, batch);
     if (prepared.roles) check_servers(prepared.plan, *prepared.roles, size);
     prepared.plan.steps_per_epoch =
@@ -180,7 +189,7 @@ RunSetup set_up_run(const TrainOptions& options, const CaffeCommand& caffe, Comm
   require_equal(
       ranks, fmt::format("{}, {} parameters, hash {:016x}", net.name, net.parameter_count, fingerprint(net)),
       ErrorKind::request, "the nets of the ranks differ", "--net FILE with a file on a shared file system");
-  prepared.facts = make_facts(options, prepared, images.reason, threads, ranks.size());
+  prepared.facts = make_facts(options, prepared, explain_data(caffe, images), threads, ranks.size());
   prepared.identity = make_identity(prepared, options.images, ranks.size());
   prepared.notes = find_option_warnings(options, measure(prepared, caffe));
   require_equal(ranks, render_shared_options(options, prepared.facts), ErrorKind::usage,

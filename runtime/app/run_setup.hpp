@@ -23,7 +23,8 @@ struct RunSetup {
   TrainPlan plan;
   RunFacts facts;
   RunIdentity identity;
-  std::string batch_choice;    // BatchPlan's
+  std::string batch_choice;  // BatchPlan's, and its --lr
+  double lr = 0.0;
   std::vector<Message> notes;  // warnings, printed before the first step
 };
 

@@ -88,11 +88,12 @@ std::vector<OptionReference> describe_train_options();
 std::string_view train_description();
 std::string_view train_examples();
 
-// The global batch, the factor of the learning rate, and what was chosen for the number of images: "240
-// images for 4 ranks, so: --batch-size 4 --lr 0.00125"; "" where nothing was.
+// The global batch, the factor of --lr, the --lr that was chosen or given, and what was chosen for the number
+// of images: "240 images for 4 ranks, so: --batch-size 4 --lr 0.00125"; "" where nothing was.
 struct BatchPlan {
   std::size_t global_batch;
   double lr_factor;
+  double lr;
   std::string choice = {};
 };
 // With --batch-size the global batch grows with the ranks, and so does the learning rate (--lr-scale, linear

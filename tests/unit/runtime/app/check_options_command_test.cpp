@@ -3,6 +3,7 @@
 // are wrong anywhere, files may be there on another host.
 #include "runtime/app/check_options_command.hpp"
 
+#include "runtime/app/command_line.hpp"
 #include "runtime/app/image_choice.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/temporary_directory.hpp"
@@ -98,6 +99,76 @@ TEST_CASE("photos of two sizes: the directory of the training images chooses as 
     choose_image_options(options);
     CHECK(options.choice.starts_with("the photos have 8x8 to 9x8 pixels, so: --resize 36 --crop 32"));
   }
+}
+
+TEST_CASE("photos of one size: a size and a net are chosen as for photos of many sizes") {
+  const TemporaryDirectory directory;
+  const std::string picture = "P6\n96 96\n255\n" + std::string(std::size_t{3} * 96 * 96, '0');
+  for (const char* name : {"train/cat/1.ppm", "train/dog/1.ppm", "val/cat/1.ppm", "val/dog/1.ppm"})
+    directory.write(name, picture);
+  const auto choose = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--data", directory.path});
+    return read_command_line(words).options;
+  };
+  const TrainOptions open = choose({});
+  CHECK(open.net == "cifar-quick");
+  CHECK(open.images.resize == Sides{36, 36});
+  CHECK(open.images.crop == Sides{32, 32});
+  CHECK(open.clip == 5.0);
+  CHECK(open.choice ==
+        "the photos have 96x96 pixels, so: --resize 36 --crop 32 --net cifar-quick --clip 5   # for larger "
+        "nets: --net resnet-18");
+  CHECK(choose({"--net", "resnet-18"}).images.crop == Sides{224, 224});
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"--resize", "96"}, {"--resize", "36", "--crop", "32"}}) {
+    const TrainOptions sized = choose(words);
+    CHECK(sized.net == "cifar-quick");
+    CHECK(sized.images.resize.height == std::stoi(words[1]));
+    CHECK(sized.choice.starts_with("the net reads "));
+  }
+  CHECK(choose({"--lr", "0.01"}).clip == 0.0);         // a rate of the user's own
+  CHECK(choose({"--overlap", "across"}).clip == 0.0);  // which cannot clip
+  CHECK(choose({"--net", "mlp"}).choice.empty());
+  CHECK_NOTHROW(check_train_args({"--data", directory.path}, 2));
+}
+
+TEST_CASE("grey images of 28x28 stay as they are, and one of another size is found among many") {
+  const TemporaryDirectory directory;
+  const std::string picture = "P5\n28 28\n255\n" + std::string(std::size_t{28} * 28, '0');
+  for (int i = 0; i < 700; ++i)
+    directory.write("train/" + std::string(i % 2 == 0 ? "cat/" : "dog/") + std::to_string(i) + ".pgm",
+                    picture);
+  directory.write("val/cat/1.pgm", picture);
+  const std::vector<std::string> words{"--data", directory.path};
+  CHECK(read_command_line(words).options.net == "lenet5");
+  CHECK(read_command_line(words).options.choice.empty());
+  directory.write("train/dog/33x.pgm", "P5\n14 20\n255\n" + std::string(std::size_t{14} * 20, '0'));
+  CHECK(read_command_line(words).options.choice.starts_with("the photos have 20x14 to 28x28 pixels, so: "));
+}
+
+TEST_CASE("check-options: crop, net and classes that do not fit the images are found before ranks start") {
+  const TemporaryDirectory directory;
+  const std::string picture = "P6\n96 96\n255\n" + std::string(std::size_t{3} * 96 * 96, '0');
+  for (const char* name : {"train/cat/1.ppm", "train/dog/1.ppm", "val/cat/1.ppm"})
+    directory.write(name, picture);
+  const auto refuse = [&](const char* part, std::vector<std::string> words) {
+    words.insert(words.end(), {"--data", directory.path});
+    return expect_error(ErrorKind::request, part, [&] { check_train_args(words, 2); });
+  };
+  refuse("a crop of 36x36 does not fit into images of 32x32", {"--resize", "32", "--crop", "36"});
+  const Message net =
+      refuse("lenet5 needs images of 1x28x28 or 1x32x32, but these are 3x96x96", {"--net", "lenet5"});
+  CHECK(net.where == directory.path);
+  CHECK(net.hint == "ddl-train --data " + directory.path + " --net cifar-quick --resize 36 --crop 32");
+  directory.write("train/hats/1.webp", picture);
+  directory.write("train/hats/2.WEBP", picture);
+  directory.write("train/hats/3.tif", picture);
+  const Message unread =
+      refuse("the class \"hats\" has no image that can be read, only 1 .tif and 2 .webp", {"--net", "mlp"});
+  CHECK(unread.where == directory.path + "/train/hats");
+  std::filesystem::remove_all(directory.path + "/train/hats");
+  directory.write("val/wolf/1.ppm", picture);
+  refuse("\"wolf\" is not a class of the training images", {"--net", "mlp"});
 }
 
 TEST_CASE("check-options: what could start is not refused, and nothing is made") {

@@ -112,6 +112,9 @@ TEST_CASE("options: a share says where it ends") {
     parse({"--max-steps", "3", "--max-steps=5"});
   });
   CHECK(parse({"-h"}).help);
+  // The words of other trainers.
+  expect_error(ErrorKind::usage, "did you mean --lr-decay?", [] { parse({"--lr-schedule", "step"}); });
+  expect_error(ErrorKind::usage, "did you mean --mirror?", [] { parse({"--flip"}); });
 }
 
 TEST_CASE("options: the batch of all ranks and the learning rate that follows it") {
@@ -121,7 +124,9 @@ TEST_CASE("options: the batch of all ranks and the learning rate that follows it
   CHECK(few.global_batch == 16);
   CHECK(few.lr_factor == 0.25);
   CHECK(few.choice == "240 images for 4 ranks, so: --batch-size 4 --lr 0.00125");
+  CHECK(few.lr == 0.00125);
   CHECK(plan_batch(parse({"--lr", "0.1"}), 4, 240).lr_factor == 4.0);
+  CHECK(plan_batch(parse({"--lr", "0.1"}), 4, 240).lr == 0.1);
   CHECK(plan_batch(parse({"--lr", "0.1"}), 4, 240).choice == "240 images for 4 ranks, so: --batch-size 4");
   CHECK(plan_batch(parse({"--batch-size", "4", "--lr", "0.00125"}), 4, 240).global_batch == 16);
   CHECK(plan_batch(parse({"--batch-size", "64"}), 4, 240).global_batch == 256);
