@@ -68,25 +68,25 @@ TrainSummary train_prepared(const RunSetup& prepared, Communicator& ranks, const
 // Warns once, after the first epoch that shows it.
 class CollapseWarning : public TrainObserver {
  public:
-  CollapseWarning(const Dataset& data, double lr) : labels_(measure_labels(*data.train_images)), lr_(lr) {}
+  // `checkpoint`: the directory, "" for none.
+  CollapseWarning(const Dataset& data, double lr, std::string checkpoint)
+      : checkpoint_(std::move(checkpoint)) {
+    if (const auto labels = measure_labels(*data.train_images)) detector_.emplace(*labels, lr);
+  }
 
   void on_epoch(const EpochRecord& record) override {
-    steps_ += record.steps;
-    if (warned_ || !labels_) return;
-    if (has_learned(*labels_, record) && (!best_ || record.train_accuracy > best_->train_accuracy))
-      best_ = record;
-    if (!has_collapsed(*labels_, record, steps_)) return;
-    warned_ = true;
-    fmt::print(stderr, "{}",
-               render_message(train_name, "warning", render_collapse({record, best_, steps_, lr_})));
+    const auto collapse = detector_ ? detector_->add(record) : std::nullopt;
+    if (!collapse) return;
+    Message message = render_collapse(*collapse);
+    if (collapse->best && !checkpoint_.empty())
+      message.hint += fmt::format("   # {} keeps the weights of epoch {}",
+                                  printable(join_path(checkpoint_, "best")), collapse->best->epoch);
+    fmt::print(stderr, "{}", render_message(train_name, "warning", message));
   }
 
  private:
-  std::optional<LabelStatistics> labels_;
-  std::optional<EpochRecord> best_;
-  double lr_;
-  std::size_t steps_ = 0;
-  bool warned_ = false;
+  std::optional<CollapseDetector> detector_;
+  std::string checkpoint_;
 };
 
 bool is_in(const std::string& file, const std::string& directory) {
@@ -130,7 +130,7 @@ bool train_on(const TrainOptions& options, const CaffeCommand& caffe, Communicat
   observers.add(telemetry.observer());
   std::optional<CollapseWarning> collapse;
   if (first) {
-    collapse.emplace(prepared.data, prepared.facts.lr);
+    collapse.emplace(prepared.data, prepared.facts.lr, options.checkpoint);
     observers.add(*collapse);
   }
   const RunHooks ends{observers, saver ? static_cast<TrainSaver&>(*saver) : none,
@@ -142,6 +142,7 @@ bool train_on(const TrainOptions& options, const CaffeCommand& caffe, Communicat
   } else if (first) {
     const bool saved = telemetry.has_written() && (!saver || saver->has_saved());
     print_end(options, telemetry.facts(), summary, saved);
+    if (saver) print_best(options, saver->best(), summary);
   }
   if (saver) saver->require_saved();
   telemetry.require_written();

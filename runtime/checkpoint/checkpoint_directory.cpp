@@ -15,6 +15,7 @@ constexpr std::string_view name_start = "ckpt-";
 constexpr std::string_view name_end = ".safetensors";
 constexpr std::string_view unfinished_end = ".tmp";
 constexpr const char* latest_name = "latest";
+constexpr const char* best_name = "best";
 constexpr const char* lock_name = "lock";
 constexpr std::size_t block_bytes = std::size_t{8} << 20;
 
@@ -22,9 +23,10 @@ std::string path_in(const std::string& directory, std::string_view name) {
   return join_path(directory, std::string(name));
 }
 
-// What `latest` holds, if that is a checkpoint's name and nothing else.
-std::optional<std::string> read_latest(const CheckpointDisk& disk, const std::string& directory) {
-  const std::string path = path_in(directory, latest_name);
+// What `latest` or `best` holds, if that is a checkpoint's name and nothing else.
+std::optional<std::string> read_named(const CheckpointDisk& disk, const std::string& directory,
+                                      const char* file) {
+  const std::string path = path_in(directory, file);
   const auto size = disk.size(path);
   if (!size || *size > 100) return std::nullopt;
   std::string text(*size, '\0');
@@ -134,7 +136,7 @@ void read_tensor(const CheckpointDisk& disk, const std::string& path, const Safe
 
 std::optional<FoundCheckpoint> find_checkpoint(const CheckpointDisk& disk, const std::string& directory) {
   const std::vector<std::size_t> steps = list_steps(disk, directory);
-  const auto latest = read_latest(disk, directory);
+  const auto latest = read_named(disk, directory, latest_name);
   if (steps.empty() && !latest) return std::nullopt;
   FoundCheckpoint found;
   if (!latest) {
@@ -160,6 +162,17 @@ std::optional<FoundCheckpoint> find_checkpoint(const CheckpointDisk& disk, const
                printable(directory), "--checkpoint NEW_DIR   # without --resume: start from the beginning"});
 }
 
+std::optional<std::string> follow_name(const CheckpointDisk& disk, const std::string& path) {
+  const std::string_view file = base_name(path);
+  for (const char* name : {latest_name, best_name}) {
+    if (file != name || !disk.size(path)) continue;
+    const std::string directory = directory_of(path);
+    const auto named = read_named(disk, directory, name);
+    if (named && disk.size(path_in(directory, *named))) return path_in(directory, *named);
+  }
+  return std::nullopt;
+}
+
 std::optional<Message> lock_directory(CheckpointDisk& disk, const std::string& directory) {
   disk.create_directory(directory);
   const std::string path = path_in(directory, lock_name);
@@ -181,8 +194,10 @@ void CheckpointDirectory::prepare() {
   for (const std::string& name : disk_.list(path_)) {
     if (!name.ends_with(unfinished_end)) continue;
     const std::string whole = name.substr(0, name.size() - unfinished_end.size());
-    if (whole == latest_name || parse_checkpoint_name(whole)) disk_.remove(path_in(path_, name));
+    if (whole == latest_name || whole == best_name || parse_checkpoint_name(whole))
+      disk_.remove(path_in(path_, name));
   }
+  if (const auto best = read_named(disk_, path_, best_name)) best_ = parse_checkpoint_name(*best);
   const std::string trial = path_in(path_, std::string(latest_name) + std::string(unfinished_end));
   disk_.create(trial);
   disk_.remove(trial);
@@ -228,8 +243,10 @@ std::string CheckpointDirectory::move_aside() {
   // Newest last: if this is interrupted, the other run's newest checkpoint is still in place.
   for (auto step = steps.rbegin(); step != steps.rend(); ++step)
     disk_.rename(path_in(path_, checkpoint_name(*step)), path_in(directory, checkpoint_name(*step)));
-  if (disk_.size(path_in(path_, latest_name)))
-    disk_.rename(path_in(path_, latest_name), path_in(directory, latest_name));
+  for (const char* name : {best_name, latest_name}) {
+    if (disk_.size(path_in(path_, name))) disk_.rename(path_in(path_, name), path_in(directory, name));
+  }
+  best_.reset();
   disk_.sync_directory(directory);
   disk_.sync_directory(path_);
   return directory;
@@ -262,16 +279,25 @@ CheckpointDirectory::Written CheckpointDirectory::write(std::size_t step, const 
   return written;
 }
 
-void CheckpointDirectory::make_latest(const std::string& name) {
+void CheckpointDirectory::write_name(const std::string& file, const std::string& name) {
   const std::string text = name + "\n";
   const std::span<const std::byte> part = std::as_bytes(std::span(text));
-  write_temporary(latest_name, std::span(&part, 1), [](const std::string&) {});
+  write_temporary(file, std::span(&part, 1), [](const std::string&) {});
+}
+
+void CheckpointDirectory::make_best(const std::string& name) {
+  write_name(best_name, name);
+  best_ = parse_checkpoint_name(name);
+}
+
+void CheckpointDirectory::make_latest(const std::string& name) {
+  write_name(latest_name, name);
   const std::size_t newest = parse_checkpoint_name(name).value_or(0);
   std::size_t kept = 0;
   for (const std::size_t step : list_steps(disk_, path_)) {
     if (step > newest) continue;
     if (kept == keep_) {
-      disk_.remove(path_in(path_, checkpoint_name(step)));
+      if (step != best_) disk_.remove(path_in(path_, checkpoint_name(step)));
     } else if (damaged_.count(step) == 0) {
       ++kept;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A directory of checkpoints: ckpt-000812.safetensors and the small file `latest`, which names the one to
-// resume from. Whenever the process or the machine stops, the last or the second last checkpoint is readable.
+// A directory of checkpoints: ckpt-000812.safetensors, the small file `latest`, which names the one to resume
+// from, and `best`, which names the one with the highest test accuracy. Whenever the process or the machine
+// stops, the last or the second last checkpoint is readable.
 #pragma once
 
 #include "base/text/error.hpp"
@@ -34,6 +35,9 @@ struct FoundCheckpoint {
 // no checkpoints; Error if all are damaged.
 std::optional<FoundCheckpoint> find_checkpoint(const CheckpointDisk& disk, const std::string& directory);
 
+// The checkpoint that the file `latest` or `best` at `path` names; empty for any other path.
+std::optional<std::string> follow_name(const CheckpointDisk& disk, const std::string& path);
+
 // The highest step of a checkpoint's file name, intact or not.
 std::optional<std::size_t> newest_step(const CheckpointDisk& disk, const std::string& directory);
 
@@ -56,7 +60,9 @@ class CheckpointDirectory {
     std::uint64_t bytes = 0;
   };
   Written write(std::size_t step, const Metadata& metadata, std::span<const Tensor> tensors);
-  // Updates `latest`, then removes older checkpoints except the last `keep`.
+  // Updates `best`. Call it before make_latest(), which removes the one that was the best.
+  void make_best(const std::string& name);
+  // Updates `latest`, then removes older checkpoints except the last `keep` and the best.
   void make_latest(const std::string& name);
 
   // Moves another run's checkpoints and `latest` to a subdirectory "earlier-N". Returns its name, "" if there
@@ -66,6 +72,7 @@ class CheckpointDirectory {
   const std::string& path() const { return path_; }
 
  private:
+  void write_name(const std::string& file, const std::string& name);
   void discard(const std::string& temporary);
   void write_temporary(const std::string& name, std::span<const std::span<const std::byte>> parts,
                        const std::function<void(const std::string&)>& check);
@@ -74,6 +81,7 @@ class CheckpointDirectory {
   std::string path_;
   std::size_t keep_;
   std::set<std::size_t> damaged_;
+  std::optional<std::size_t> best_;  // the step that `best` names
 };
 
 }  // namespace ddlrun::runtime

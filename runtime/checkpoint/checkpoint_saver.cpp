@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <exception>
 
 namespace ddlrun::runtime {
 namespace {
@@ -32,6 +33,8 @@ std::optional<FoundCheckpoint> find_start(const CheckpointDisk& disk, const std:
   if (!size) return find_checkpoint(disk, from);
   if (from.ends_with("/latest") && newest_step(disk, from.substr(0, from.rfind('/'))))
     return find_checkpoint(disk, from.substr(0, from.rfind('/')));
+  if (const auto named = follow_name(disk, from))
+    return FoundCheckpoint{*named, verify_checkpoint(disk, *named), {}, {}};
   require_layout(disk, from, *size);
   return FoundCheckpoint{from, verify_checkpoint(disk, from), {}, {}};
 }
@@ -92,10 +95,34 @@ CheckpointSaver::CheckpointSaver(const CheckpointPlan& plan, const Net& net, con
   run_collectively(ranks_, [&] {
     if (ranks_.rank() == 0) directory_.prepare();
   });
+  share_best();
+}
+
+// Of the run that goes on, so that a worse epoch does not replace it. A damaged one counts as none.
+void CheckpointSaver::share_best() {
+  std::string position;
+  if (plan_.continues) {
+    try {
+      if (const auto path = follow_name(disk_, join_path(plan_.directory, "best")))
+        position = verify_checkpoint(disk_, *path).metadata.at("position");
+    } catch (const std::exception&) {
+      position.clear();
+    }
+  }
+  position = ranks_.gather_all(position).front();
+  if (!position.empty()) best_ = parse_position(position, plan_.directory).last;
+}
+
+bool CheckpointSaver::is_best(const TrainPosition& position) const {
+  if (position.tested_step != position.step) return false;  // the last test was of other weights
+  if (!best_) return true;
+  const double gain = position.last.test_accuracy - best_->test_accuracy;
+  return gain > 0.0 || (gain == 0.0 && position.last.test_loss < best_->test_loss);
 }
 
 bool CheckpointSaver::due(const TrainPosition& position, bool epoch_done) const {
-  return plan_.every_steps == 0 ? epoch_done : !epoch_done && position.step % plan_.every_steps == 0;
+  if (epoch_done) return plan_.every_steps == 0 || is_best(position);
+  return plan_.every_steps != 0 && position.step % plan_.every_steps == 0;
 }
 
 // What differs between ranks must not become what all go on from.
@@ -116,6 +143,7 @@ void CheckpointSaver::save(const TrainStateView& state, SaveReason reason) {
   CheckpointDirectory::Written written{checkpoint_name(state.position.step), 0};
   // Between two epochs: the one that has ended.
   const std::size_t epoch = state.position.epoch - (state.position.step_in_epoch == 0 ? 1 : 0);
+  const bool best = is_best(state.position);
   CheckpointRecord record{
       join_path(plan_.directory, written.name), state.position.step, epoch, 0, 0.0, reason, ""};
   try {
@@ -129,8 +157,12 @@ void CheckpointSaver::save(const TrainStateView& state, SaveReason reason) {
       }
     });
     run_collectively(ranks_, [&] {
-      if (writes) directory_.make_latest(written.name);
+      if (!writes) return;
+      if (best) directory_.make_best(written.name);
+      directory_.make_latest(written.name);
     });
+    if (best) best_ = state.position.last;
+    record.best = best;
   } catch (const CollectiveError& error) {
     if (error.kind() == ErrorKind::internal) throw;
     if (reason == SaveReason::stop) refuse_unsaved_stop(state.position, error.message());

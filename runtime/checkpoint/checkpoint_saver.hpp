@@ -41,10 +41,14 @@ class CheckpointSaver : public TrainSaver {
   // of another run are moved aside.
   void save(const TrainStateView& state, SaveReason reason) override;
   bool has_saved() const;
+  // The epoch whose checkpoint `best` names: the highest test accuracy, and of equal ones the lowest loss.
+  const std::optional<EpochRecord>& best() const { return best_; }
   // Throws CollectiveError if the last checkpoint of the run could not be written.
   void require_saved() const;
 
  private:
+  void share_best();
+  bool is_best(const TrainPosition& position) const;
   void require_equal_state(const TrainStateView& state);
   [[noreturn]] void refuse_unsaved_stop(const TrainPosition& position, const Message& why) const;
 
@@ -58,6 +62,7 @@ class CheckpointSaver : public TrainSaver {
   std::function<bool()> stop_requested_;
   CheckpointDirectory directory_;
   bool alone_ = false;                      // the directory has no checkpoints of another run
+  std::optional<EpochRecord> best_;         // the same on all ranks
   std::optional<CollectiveError> problem_;  // of the last one
 };
 

@@ -111,6 +111,7 @@ struct OpenedCheckpoint {
 
 OpenedCheckpoint open_checkpoint(const CheckpointDisk& disk, const std::string& path) {
   if (path.ends_with(".safetensors")) return {path, verify_checkpoint(disk, path)};
+  if (const auto named = follow_name(disk, path)) return {*named, verify_checkpoint(disk, *named)};
   auto found = find_checkpoint(disk, path);
   if (found) return {found->path, std::move(found->header)};
   throw Error(ErrorKind::request, {"there is no checkpoint here", printable(path),

@@ -29,8 +29,9 @@ struct SavedModel {
   std::vector<float> state;       // [net.state_count]
 };
 
-// `path`: a checkpoint, or a directory of them, of which the newest intact one is read. Throws Error(request)
-// where there is none, or where it contains no net (of an older ddl-train).
+// `path`: a checkpoint, the file `best` or `latest` that names one, or a directory of them, of which the
+// newest intact one is read. Throws Error(request) where there is none, or where it contains no net (of an
+// older ddl-train).
 SavedModel load_model(const CheckpointDisk& disk, const std::string& path);
 
 }  // namespace ddlrun::runtime

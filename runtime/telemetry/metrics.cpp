@@ -165,6 +165,7 @@ std::string render_checkpoint_record(const CheckpointRecord& record) {
                {"file", record.path},
                {"bytes", record.bytes},
                {"seconds", rounded(record.seconds)},
+               {"best", record.best},
                {"reason", reasons[static_cast<int>(record.reason)]},
                {"problem", record.problem.empty() ? MetricsJson() : MetricsJson(record.problem)}});
 }

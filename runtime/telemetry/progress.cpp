@@ -163,8 +163,8 @@ void ProgressReporter::on_checkpoint(const CheckpointRecord& record) {
   if (record.problem.empty() ? quiet_ : at_end) return;
   clear_bar();
   if (record.problem.empty()) {
-    fmt::print(stderr, "checkpoint: {}, {} in {:.3f} s\n", printable(record.path), render_bytes(record.bytes),
-               record.seconds);
+    fmt::print(stderr, "checkpoint: {}, {} in {:.3f} s{}\n", printable(record.path),
+               render_bytes(record.bytes), record.seconds, record.best ? ", the best so far" : "");
   } else {
     fmt::print(stderr, "{}",
                render_message("ddl-train", "warning",

@@ -24,19 +24,40 @@ std::optional<LabelStatistics> measure_labels(const ImageSource& images) {
 }
 
 namespace {
+
 constexpr double same_loss = 0.98;  // of the entropy
+constexpr double chance = 0.02;     // above the share of the most frequent label
+
+bool is_blind(const LabelStatistics& labels, double loss, double accuracy) {
+  return loss >= same_loss * labels.entropy && accuracy <= labels.largest_share + chance;
+}
+
 }  // namespace
 
 bool has_learned(const LabelStatistics& labels, const EpochRecord& epoch) {
   constexpr double luck = 0.1;  // of a share of 100 images, twice its standard deviation
-  return epoch.train_loss < same_loss * labels.entropy && epoch.train_accuracy > labels.largest_share + luck;
+  const bool in_training =
+      epoch.train_loss < same_loss * labels.entropy && epoch.train_accuracy > labels.largest_share + luck;
+  return in_training || epoch.test_accuracy > labels.largest_share + luck;
 }
 
-bool has_collapsed(const LabelStatistics& labels, const EpochRecord& epoch, std::size_t steps) {
+std::optional<Collapse> CollapseDetector::add(const EpochRecord& epoch) {
   constexpr std::size_t first_steps = 100;
-  constexpr double chance = 0.02;
-  return steps >= first_steps && epoch.train_loss >= same_loss * labels.entropy &&
-         epoch.train_accuracy <= labels.largest_share + chance;
+  steps_ += epoch.steps;
+  const bool in_training = is_blind(labels_, epoch.train_loss, epoch.train_accuracy);
+  // A test alone may also show a net that has learned the training images by heart: its loss in training
+  // falls.
+  const bool in_test = is_blind(labels_, epoch.test_loss, epoch.test_accuracy) && before_ &&
+                       epoch.train_loss > before_->train_loss;
+  const bool collapsed = best_ ? in_training || in_test : in_training && steps_ >= first_steps;
+  before_ = epoch;
+  if (collapsed && !reported_) {
+    reported_ = true;
+    return Collapse{epoch, best_, steps_, lr_};
+  }
+  const bool better = !best_ || epoch.test_accuracy > best_->test_accuracy;
+  if (better && has_learned(labels_, epoch)) best_ = epoch;
+  return std::nullopt;
 }
 
 Message render_collapse(const Collapse& collapse) {
@@ -50,11 +71,11 @@ Message render_collapse(const Collapse& collapse) {
                         collapse.steps, now),
             at, lower + "   # or a larger one, where the loss never moved"};
   }
-  return {
-      fmt::format("the net had learned, then diverged: from an accuracy of {:.1f} % in epoch {}, the best, "
-                  "to {}",
-                  100.0 * collapse.best->train_accuracy, collapse.best->epoch, now),
-      at, lower};
+  return {fmt::format("the net had learned, then diverged: from a test accuracy of {:.1f} % in epoch {}, the "
+                      "best, to {:.1f} %; the loss in training is {:.3f}",
+                      100.0 * collapse.best->test_accuracy, collapse.best->epoch, 100.0 * epoch.test_accuracy,
+                      epoch.train_loss),
+          at, lower};
 }
 
 }  // namespace ddlrun::runtime

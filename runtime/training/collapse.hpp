@@ -19,12 +19,11 @@ struct LabelStatistics {
 // Nothing where the labels are on disk.
 std::optional<LabelStatistics> measure_labels(const ImageSource& images);
 
-// After `steps` of the run, with the record of its last epoch. False in the first 100 steps.
-bool has_collapsed(const LabelStatistics& labels, const EpochRecord& epoch, std::size_t steps);
-// The epoch is clearly better than answering without the images.
+// The epoch is clearly better than answering without the images, in training or in its test.
 bool has_learned(const LabelStatistics& labels, const EpochRecord& epoch);
 
-// A collapsed epoch, the best one before it if any has learned, and the rate as --lr takes it.
+// A collapsed epoch, the one with the highest test accuracy before it if any has learned, and the rate as
+// --lr takes it.
 struct Collapse {
   EpochRecord epoch;
   std::optional<EpochRecord> best;
@@ -32,5 +31,20 @@ struct Collapse {
   double lr = 0.0;
 };
 Message render_collapse(const Collapse& collapse);
+
+// Reads the epochs of a run in order and reports the first collapse: in the epoch in which a net that had
+// learned answers one class in the test, or, of a net that has learned nothing, after 100 steps.
+class CollapseDetector {
+ public:
+  CollapseDetector(const LabelStatistics& labels, double lr) : labels_(labels), lr_(lr) {}
+  std::optional<Collapse> add(const EpochRecord& epoch);
+
+ private:
+  LabelStatistics labels_;
+  double lr_;
+  std::optional<EpochRecord> best_, before_;
+  std::size_t steps_ = 0;
+  bool reported_ = false;
+};
 
 }  // namespace ddlrun::runtime

@@ -120,7 +120,7 @@ else
   [ "$status" -eq 3 ] || fail "status $status, stopped without room: $(cat "$work/err")"
   grep -q '^ddl-train: error: stopped by TERM after step [0-9]* of [0-9]*, but not saved: .*No space left' "$work/err" ||
     fail "what became of it is not reported: $(cat "$work/err")"
-  grep -q "^  at:  the last good checkpoint: $work/mount/kept/ckpt-[0-9]*00\.safetensors$" "$work/err" || fail "no last good one: $(cat "$work/err")"
+  grep -q "^  at:  the last good checkpoint: $work/mount/kept/ckpt-[0-9]*\.safetensors$" "$work/err" || fail "no last good one: $(cat "$work/err")"
   [ ! -s "$work/out" ] || fail 'a run that was stopped has a summary'
 fi
 finish

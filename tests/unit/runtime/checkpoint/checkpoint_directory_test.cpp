@@ -245,6 +245,37 @@ TEST_CASE(
   CHECK(disk.exists("dir/earlier-1/" + checkpoint_name(50)));
 }
 
+TEST_CASE("checkpoint directory: the best stays beside the last two, and `best` and `latest` name one") {
+  FakeDisk disk;
+  CheckpointDirectory directory(disk, saved_dir, 2);
+  directory.prepare();
+  const auto steps = [&] {
+    std::vector<std::string> names = disk.list(saved_dir);
+    std::erase_if(names, [](const std::string& name) { return !parse_checkpoint_name(name); });
+    std::sort(names.begin(), names.end());
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  save_step(directory, 10);
+  directory.make_best(checkpoint_name(10));
+  for (const std::size_t step : {20U, 30U, 40U}) save_step(directory, step);
+  CHECK(steps() == Names{checkpoint_name(10), checkpoint_name(30), checkpoint_name(40)});
+  CHECK(follow_name(disk, "dir/best") == "dir/" + checkpoint_name(10));
+  CHECK(follow_name(disk, "dir/latest") == "dir/" + checkpoint_name(40));
+  CHECK_FALSE(follow_name(disk, "dir"));
+  CHECK_FALSE(follow_name(disk, "dir/" + checkpoint_name(40)));
+  directory.make_best(checkpoint_name(40));
+  save_step(directory, 50);
+  CHECK(steps() == Names{checkpoint_name(40), checkpoint_name(50)});  // the best is among the last two
+  CheckpointDirectory resumed(disk, saved_dir, 2);
+  resumed.prepare();
+  for (const std::size_t step : {60U, 70U, 80U}) save_step(resumed, step);
+  CHECK(steps() == Names{checkpoint_name(40), checkpoint_name(70), checkpoint_name(80)});
+  resumed.move_aside();
+  CHECK(follow_name(disk, "dir/earlier-1/best") == "dir/earlier-1/" + checkpoint_name(40));
+  CHECK_FALSE(follow_name(disk, "dir/best"));
+}
+
 TEST_CASE("checkpoint directory: a disk without room keeps no unfinished one") {
   for (std::size_t call = 1; call <= 5; ++call) {  // created, written twice, synced, renamed
     CAPTURE(call);

@@ -232,13 +232,14 @@ TEST_CASE("checkpoint: a run that is over is not run again; one that grows goes 
   CHECK(more.summary.weights_hash == run_saving(other, whole).summary.weights_hash);
 }
 
+// Epochs have 4 steps. The first one is the best until the end, so it is also saved between others.
 TEST_CASE("checkpoint: when they are due") {
   struct Row {
     std::size_t every;
     std::vector<std::size_t> steps;
   };
-  for (const Row& row : {Row{0, {4, 8, 12}}, Row{1, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}},
-                         Row{5, {5, 10, 12}}, Row{100, {12}}}) {
+  for (const Row& row : {Row{0, {4, 8, 12}}, Row{1, {1, 2, 3, 4, 4, 5, 6, 7, 8, 9, 10, 11, 12}},
+                         Row{5, {4, 5, 10, 12}}, Row{100, {4, 12}}}) {
     FakeDisk disk;
     RunOptions options;
     options.saving.every_steps = row.every;
