@@ -54,10 +54,29 @@ for split, count in (("train", 64), ("val", 16)):
 PY
   expect 0 'so: --resize 36 --crop 32 --net cifar-quick' ranks 2 "$train" --data "$work/photos" --epochs 30 --checkpoint "$work/ckpt"
   expect 0 'test accuracy 100.00 %' "$train" test "$work/ckpt" --data "$work/photos"
+  expect 0 '  cat  100.00 %  16 of 16' "$train" test --checkpoint "$work/ckpt/best" --data "$work/photos/val"
+  grep -q '^  dog      0     16$' "$work/out" || fail "the confusion matrix: $(cat "$work/out")"
   expect 0 'cat.jpg: cat ' env -C "$work" bash -c 'cp photos/val/cat/3.jpg cat.jpg && cp photos/val/dog/4.jpg dog.jpg && exec "$@"' \
     bash "$train" predict --checkpoint ckpt cat.jpg dog.jpg --top 1
   grep -q '^dog.jpg: dog ' "$work/out" || fail "a dog is $(cat "$work/out")"
   grep -q ',' "$work/out" && fail "--top 1: $(cat "$work/out")"
+  # Directories, and one bad file among others.
+  head -c 300 "$work/cat.jpg" > "$work/bad.jpg"
+  expect 0 'photos/val/cat/9.jpg: cat ' "$train" predict --checkpoint "$work/ckpt/best" "$work/photos/val"
+  [ "$(wc -l < "$work/out")" = 32 ] || fail "not 32 photos: $(tail -3 "$work/out")"
+  expect 3 'the JPEG is damaged' "$train" predict "$work/ckpt" "$work/bad.jpg" "$work/dog.jpg"
+  grep -q '/dog.jpg: dog ' "$work/out" || fail "after a bad file: $(cat "$work/out")"
+  expect 0 '"classes":[{"name":"cat","probability":' "$train" predict --checkpoint "$work/ckpt" --json "$work/cat.jpg"
+  # An LMDB keeps the names of the classes, so a net that trained on it is tested on the photos.
+  expect 0 '128 images' "$train" convert-data "$work/photos" "$work/p_train_lmdb" --resize 36
+  expect 0 '32 images' "$train" convert-data "$work/photos" "$work/p_test_lmdb" --resize 36 --split test
+  [ "$(cat "$work/p_test_lmdb/classes.txt")" = $'cat\ndog' ] || fail 'no names beside the LMDB'
+  expect 0 'ok net' "$train" --data "$work/p_train_lmdb" --crop 32 --net cifar-quick --epochs 2 --checkpoint "$work/ckpt-lmdb" --quiet
+  expect 0 '  dog ' "$train" test "$work/ckpt-lmdb" --data "$work/p_test_lmdb"
+  expect 0 'photos of other sizes are resized to 36x36' "$train" predict "$work/ckpt-lmdb" "$work/cat.jpg" "$work/dog.jpg"
+  expect 0 '  dog ' "$train" test "$work/ckpt-lmdb" --data "$work/photos"
+  printf 'cat\nwolf\n' > "$work/p_test_lmdb/classes.txt"
+  expect_refusal 3 'the classes of the test images are not those of the training: cat, wolf' "$train" test "$work/ckpt-lmdb" --data "$work/p_test_lmdb"
   mv "$work/photos/val/dog" "$work/photos/val/wolf"
   mv "$work/photos/train/dog" "$work/photos/train/wolf"
   expect_refusal 3 'not those of the training: cat, dog' "$train" test "$work/ckpt" --data "$work/photos"
@@ -68,6 +87,19 @@ fi
 expect_refusal 2 'no photo is named' "$train" predict
 expect_refusal 2 'no checkpoint is named' "$train" predict cat.jpg
 
+# The best checkpoint is the one of the epoch with the highest test accuracy, also where saves are due by steps.
+for every in epoch 70; do
+  expect 0 'ok net' ranks 2 "$train" --data "$subset" --net lenet5 --lr 0.05 --epochs 8 --batch-size 20 --seed 3 \
+    --checkpoint "$work/best-$every" --checkpoint-every "$every" --metrics "$work/best.jsonl" --quiet
+  highest=$(sed -n 's/.*"type":"epoch".*"test_accuracy":\([0-9.]*\).*/\1/p' "$work/best.jsonl" | sort -g | tail -n 1)
+  expect 0 "test accuracy $(awk -v share="$highest" 'BEGIN { printf "%.2f", 100 * share }') %" \
+    "$train" test "$work/best-$every/best" --data "$subset"
+done
+# After a resume a worse epoch does not replace it.
+before=$(cat "$work/best-epoch/best")
+expect 0 'ok net' ranks 2 "$train" --data "$subset" --net lenet5 --lr 0.000001 --epochs 9 --batch-size 20 --seed 3 \
+  --checkpoint "$work/best-epoch" --resume --quiet
+[ -s "$work/best-epoch/$before" ] || fail "the best one is gone after a resume: $(ls "$work/best-epoch")"
 # Typed alone it explains itself; a training that learns nothing says so.
 expect 0 'usage: ddl-train' "$train"
 expect 0 'the net has learned nothing' "$train" --data "$subset" --lr 3 --epochs 8 --quiet

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/app/test_checkpoint.hpp"
+
+#include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "runtime/checkpoint/saved_model.hpp"
+#include "runtime/data/dataset_locator.hpp"
+#include "runtime/data/file_source.hpp"
+#include "runtime/data/loader.hpp"
+#include "runtime/engine/cpu/cpu_engine.hpp"
+#include "runtime/engine/loss.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <numeric>
+
+namespace ddlrun::runtime {
+namespace {
+
+constexpr std::size_t widest_matrix = 16;  // classes; a wider table wraps
+constexpr std::size_t longest_name = 24;
+
+std::string short_name(const ConfusionMatrix& matrix, std::size_t label) {
+  return printable(matrix.names[label], longest_name);
+}
+
+std::size_t widest_name(const ConfusionMatrix& matrix) {
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < matrix.names.size(); ++i) width = std::max(width, short_name(matrix, i).size());
+  return width;
+}
+
+std::string render_accuracies(const ConfusionMatrix& matrix) {
+  std::string text = "accuracy of each class:\n";
+  for (std::size_t i = 0; i < matrix.names.size(); ++i) {
+    const std::size_t images = matrix.images_of(i);
+    const double share = static_cast<double>(matrix.at(i, i)) / static_cast<double>(images);
+    text +=
+        fmt::format("  {:<{}}  {}\n", short_name(matrix, i), widest_name(matrix),
+                    images == 0 ? std::string("no images")
+                                : fmt::format("{:6.2f} %  {} of {}", 100.0 * share, matrix.at(i, i), images));
+  }
+  return text;
+}
+
+std::string render_table(const ConfusionMatrix& matrix) {
+  const std::size_t first = widest_name(matrix);
+  std::string text = "confusion matrix (row: class of the image, column: predicted class):\n";
+  text += "  " + std::string(first, ' ');
+  for (std::size_t j = 0; j < matrix.names.size(); ++j) text += fmt::format("  {:>5}", short_name(matrix, j));
+  text += '\n';
+  for (std::size_t i = 0; i < matrix.names.size(); ++i) {
+    text += fmt::format("  {:<{}}", short_name(matrix, i), first);
+    for (std::size_t j = 0; j < matrix.names.size(); ++j)
+      text +=
+          fmt::format("  {:>{}}", matrix.at(i, j), std::max<std::size_t>(5, short_name(matrix, j).size()));
+    text += '\n';
+  }
+  return text;
+}
+
+std::string render_frequent(const ConfusionMatrix& matrix) {
+  constexpr std::size_t most_shown = 10;
+  const std::size_t classes = matrix.names.size();
+  std::vector<std::size_t> wrong;
+  for (std::size_t i = 0; i < matrix.counts.size(); ++i) {
+    if (i / classes != i % classes && matrix.counts[i] != 0) wrong.push_back(i);
+  }
+  std::ranges::stable_sort(wrong, std::greater<>(), [&](std::size_t i) { return matrix.counts[i]; });
+  if (wrong.empty()) return "";
+  wrong.resize(std::min(wrong.size(), most_shown));
+  std::string text = "the most frequent confusions:\n";
+  for (const std::size_t i : wrong)
+    text += fmt::format("  {} predicted as {}: {}\n", short_name(matrix, i / classes),
+                        short_name(matrix, i % classes), matrix.counts[i]);
+  return text;
+}
+
+Error refuse_classes(const std::string& what, const std::string& data) {
+  return {ErrorKind::request, {what, printable(data), "--data PATH with images of the same classes"}};
+}
+
+// Test images alone: training images beside them are not read.
+SourcePtr open_test_images(const SavedModel& model, const std::string& data) {
+  const SplitPath place = require_split(data, true);
+  DataRequest request = model.images;
+  request.crop = {};  // the transform of the checkpoint has it
+  ClassDirectories classes;
+  const bool numbered = model.class_names.front() == "0";  // the training images had no names
+  if (place.kind == DataKind::lmdb && !numbered) classes = {place.path, model.class_names};
+  if (place.kind == DataKind::directories) {
+    const std::string wanted =
+        numbered ? "the checkpoint has its classes by number, without the names of directories"
+                 : "the class directories are not those of the training: " +
+                       printable(join(model.class_names, ", "), 300);
+    for (const std::string& name : find_class_directories(place.path)) {
+      if (std::ranges::find(model.class_names, name) == model.class_names.end())
+        throw refuse_classes(wanted, place.path);
+    }
+    classes = {place.path, model.class_names};
+  }
+  const bool in_files = place.kind == DataKind::directories || place.kind == DataKind::list;
+  const Sides trained{model.decoded.height, model.decoded.width};
+  if (in_files && request.resize.height == 0) {  // trained without --resize, for example on an LMDB
+    const ImageSizes sizes = survey_sizes(list_files(place, request, classes));
+    if (sizes.least != trained || sizes.most != trained) request.resize = trained;
+  }
+  const SourcePtr images = open_split(place, request, classes);
+  const int found = count_classes(*images);
+  if (found > model.net.classes)
+    throw refuse_classes(
+        fmt::format("the images have {} classes, the checkpoint has {}", found, model.net.classes), data);
+  if (images->shape() != model.decoded)
+    throw Error(ErrorKind::request, {"the images have another size than those of the training",
+                                     printable(data), "--data PATH with images like those"});
+  return images;
+}
+
+}  // namespace
+
+std::size_t ConfusionMatrix::images_of(std::size_t actual) const {
+  const auto row = std::span(counts).subspan(actual * names.size(), names.size());
+  return std::accumulate(row.begin(), row.end(), std::size_t{0});
+}
+
+std::string render_confusion(const ConfusionMatrix& matrix) {
+  return render_accuracies(matrix) +
+         (matrix.names.size() <= widest_matrix ? render_table(matrix) : render_frequent(matrix));
+}
+
+void test_checkpoint(const std::string& checkpoint, const std::string& data) {
+  SavedModel model = load_model(*make_posix_disk(), checkpoint);
+  const DatasetPath found = find_data(data);
+  const SourcePtr images = open_test_images(model, found.directory);
+  const std::unique_ptr<Engine> engine = make_cpu_engine(model.net, 1, model.parameters, {});
+  std::ranges::copy(model.state, engine->state().begin());
+  const auto classes = static_cast<std::size_t>(model.net.classes);
+  ConfusionMatrix matrix{model.class_names, std::vector<std::size_t>(classes * classes)};
+  matrix.names.resize(classes);
+  const std::size_t most = engine->evaluation_batch();
+  Loader loader(*images, model.transform, LoadPurpose::testing, most);
+  LossSum sum;
+  std::vector<std::uint32_t> indices;
+  for (std::size_t done = 0; done < images->count(); done += indices.size()) {
+    indices.resize(std::min(most, images->count() - done));
+    std::iota(indices.begin(), indices.end(), static_cast<std::uint32_t>(done));
+    loader.prefetch(indices, {});
+    const LoadedBatch batch = loader.take();
+    const std::vector<float> logits = engine->predict(batch.images, batch.labels.size());
+    const LossSum part = softmax_cross_entropy(logits, batch.labels, classes, 1.0F, {});
+    sum.loss += part.loss;
+    sum.correct += part.correct;
+    for (std::size_t i = 0; i < batch.labels.size(); ++i) {
+      const auto row = std::span(logits).subspan(i * classes, classes);
+      const auto best = static_cast<std::size_t>(std::ranges::max_element(row) - row.begin());
+      ++matrix.counts[batch.labels[i] * classes + best];
+    }
+  }
+  const auto count = static_cast<double>(images->count());
+  fmt::print("test accuracy {:.2f} %, loss {:.4f}: {} images of {} ({})\n{}",
+             100.0 * static_cast<double>(sum.correct) / count, sum.loss / count, images->count(),
+             printable(found.directory), found.reason, render_confusion(matrix));
+}
+
+}  // namespace ddlrun::runtime
