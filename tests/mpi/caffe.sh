@@ -31,6 +31,7 @@ for part in train test; do
   expect 0 '' "$train" convert-data "$subset" examples/mnist/mnist_${part}_lmdb --split $part
 done
 expect 0 "hash=$first" "$train" --solver "$solver" --total-steps 250 --checkpoint lmdb
+grep -q "^data: examples/mnist/mnist_train_lmdb (source in the net's file, " "$work/err" || fail "who named the data: $(cat "$work/err")"
 
 # A net alone; refusals, all at once, with places.
 expect 0 'ddl-train: ok net=LeNet ' "$train" --net "$root/examples/caffe/lenet_train_test.prototxt" --data "$subset" --max-steps 2

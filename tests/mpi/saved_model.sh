@@ -52,7 +52,14 @@ for split, count in (("train", 64), ("val", 16)):
             noise = Image.effect_noise(size, 60).convert("RGB")
             Image.blend(Image.new("RGB", size, colour), noise, 0.3).save(f"photos/{split}/{name}/{i}.jpg")
 PY
-  expect 0 'so: --resize 36 --crop 32 --net cifar-quick' ranks 2 "$train" --data "$work/photos" --epochs 30 --checkpoint "$work/ckpt"
+  mkdir "$work/photos/train/hats"
+  touch "$work/photos/train/cat/1.webp"
+  expect 0 'so: --resize 36 --crop 32 --net cifar-quick --clip 5' ranks 2 "$train" --data "$work/photos" --epochs 30 --checkpoint "$work/ckpt"
+  for words in 'learning rate 0.005 (--lr 0.0025 x 2 for 2 ranks, --lr-scale linear)' 'the directory "hats" has no files' \
+               'the class "cat" is used without 1 .webp'; do
+    grep -qF -- "$words" "$work/err" || fail "no '$words': $(head -20 "$work/err")"
+  done
+  rm -r "$work/photos/train/hats" "$work/photos/train/cat/1.webp"
   expect 0 'test accuracy 100.00 %' "$train" test "$work/ckpt" --data "$work/photos"
   expect 0 '  cat  100.00 %  16 of 16' "$train" test --checkpoint "$work/ckpt/best" --data "$work/photos/val"
   grep -q '^  dog      0     16$' "$work/out" || fail "the confusion matrix: $(cat "$work/out")"
