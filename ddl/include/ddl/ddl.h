@@ -5,8 +5,9 @@
  * same calls in the same order with the same counts and types. Counts are elements of `type`. Status: a
  * function returns 0 or a DDL_ERROR_*; ddl_last_error() then has the message. After any status but 0 and
  * DDL_ERROR_USAGE each further call on the context fails with the first error.
- *   DDL_ERROR_USAGE        an argument is invalid; nothing was sent, and the context stays usable
- *   DDL_ERROR_MISMATCH     another rank made a different call
+ *   DDL_ERROR_USAGE        an argument is invalid; nothing was sent, the call does not count, and the context
+ *                          stays usable: the other ranks wait until this rank makes the call
+ *   DDL_ERROR_MISMATCH     another rank made a different call; the message names both
  *   DDL_ERROR_LOST         a rank ended, or did not make the call within the timeout (30 s, option -timeout)
  *   DDL_ERROR_UNSUPPORTED  this build or machine cannot do it: no GPU, no shared memory left
  *   DDL_ERROR_OTHER        any other failure, such as no memory
@@ -53,7 +54,7 @@ int ddl_local_size(const ddl_context* context);
 
 /* `bytes` zeroed bytes for this rank, in memory that the ranks of the host share: sums of it need no copies.
  * Collective over the ranks of the host, all with the same `bytes`. NULL after an error: UNSUPPORTED if
- * shared memory is exhausted. */
+ * shared memory is exhausted, MISMATCH if ranks give other `bytes`. */
 void* ddl_allocate(ddl_context* context, size_t bytes);
 /* Frees memory of ddl_allocate(). Collective over the ranks of the host, in the same order. Other pointers
  * and NULL are ignored. */

@@ -2,11 +2,11 @@
 // libddl: collective operations over all ranks of a job: all_reduce, broadcast, reduce_scatter, all_gather,
 // barrier.
 //
-//   ddl::Context ddl(argc, argv);
-//   ddl::Buffer<float> gradient = ddl.allocate<float>(n);
-//   ddl.broadcast(weights, 0);
-//   ddl.all_reduce(gradient, ddl::Operation::average);
-//   ddl::Handle sum = ddl.start_all_reduce(bucket, ddl::Operation::average);
+//   ddl::Context context(argc, argv);
+//   ddl::Buffer<float> gradient = context.allocate<float>(n);
+//   context.broadcast(ddl::tensor(weights), 0);
+//   context.all_reduce(gradient, ddl::Operation::average);
+//   ddl::Handle sum = context.start_all_reduce(ddl::tensor(bucket), ddl::Operation::average);
 //   sum.wait();
 //
 // Start: by ddlrun, mpirun or srun; or without MPI by DDL_RANK, DDL_SIZE, DDL_MASTER=host:port and
@@ -16,11 +16,13 @@
 // types.
 //
 // Errors: every function may throw ddl::Error. Unless its comment says more:
-//   usage        an argument is invalid on any rank; nothing was sent, and the Context stays usable
-//   mismatch     another rank made a different call
-//   lost         a rank ended, or did not make the call within Options::timeout_seconds (all ranks throw
-//   within two
-//                seconds after it)
+//   usage        an argument is invalid on any rank; nothing was sent, and the Context stays usable. The call
+//                does not count: the rank may make it again with right arguments. Ranks whose own call was
+//                not refused wait in it for this rank, and get mismatch when it makes another call, else lost
+//   mismatch     another rank made a different call; the error names both calls
+//   lost         a rank ended, or did not make the call within Options::timeout_seconds. All ranks throw
+//   within
+//                two seconds after that
 //   unsupported  this build or machine cannot do it: no GPU, no shared memory left
 // After mismatch, lost or unsupported each further call throws the first error again. An exception that
 // leaves the scope of a Context reaches the other ranks as Error(lost), and MPI is not finalized.
@@ -47,6 +49,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -113,17 +116,22 @@ struct Tensor {
   std::size_t bytes() const { return count * size_of(type); }
 };
 
-// A tensor in host memory, shape [values.size()]. Local; never throws ddl::Error.
-template <typename Number>
-Tensor tensor(std::span<Number> values, std::string name = "") {
-  return {reinterpret_cast<std::byte*>(values.data()), values.size(), DataTypeOf<Number>::value,
-          std::move(name)};
-}
-
-// The same for a std::vector, a std::array and whatever else std::span takes.
+// A tensor in host memory, shape [values.size()]: of a std::span, a std::vector, a std::array, an array and
+// what else std::span takes. Local; never throws ddl::Error.
 template <typename Range>
-requires requires(Range& values) { std::span(values); }
-auto tensor(Range& values, std::string name = "") { return tensor(std::span(values), std::move(name)); }
+requires requires(Range&& values) { std::span(std::forward<Range>(values)); }
+Tensor tensor(Range&& values, std::string name = "") {
+  const auto numbers = std::span(std::forward<Range>(values));
+  using Number = typename decltype(numbers)::element_type;
+  static_assert(!std::is_const_v<Number>,
+                "ddl::tensor() needs numbers that are not const: calls write into the memory of a Tensor");
+  if constexpr (std::is_const_v<Number>) {
+    return {};
+  } else {
+    return {reinterpret_cast<std::byte*>(numbers.data()), numbers.size(), DataTypeOf<Number>::value,
+            std::move(name)};
+  }
+}
 
 // A tensor in GPU memory (cudaMalloc), shape [count], on this rank's GPU: the GPU that mode n selected, else
 // the GPU of the first such tensor. Local. With `stream`, a cudaStream_t: the call starts after the work that
@@ -154,6 +162,8 @@ class Buffer {
   Number* data() const { return values_.data(); }
   std::size_t size() const { return values_.size(); }
   Number& operator[](std::size_t i) const { return values_[i]; }
+  auto begin() const { return values_.begin(); }
+  auto end() const { return values_.end(); }
   // Elements [first, first + count) of the buffer; they must lie in it.
   Tensor range(std::size_t first, std::size_t count, std::string name = "") const {
     return tensor(values_.subspan(first, count), std::move(name));
@@ -194,7 +204,8 @@ class Context {
 
   // `count` zeroed elements for this rank, in memory that the ranks of the host share. Collective over the
   // ranks of the host, blocking; all give the same count. Throws unsupported when shared memory is exhausted
-  // (see df -h /dev/shm), mismatch when counts differ, lost when a rank of the host does not call.
+  // (see df -h /dev/shm), mismatch when the bytes of the counts differ, lost when a rank of the host does not
+  // call.
   template <typename Number>
   Buffer<Number> allocate(std::size_t count) {
     auto [owner, bytes] = allocate_bytes(bytes_of(count, sizeof(Number)), true);

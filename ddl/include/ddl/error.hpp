@@ -8,21 +8,29 @@
 namespace ddl {
 
 enum class Fault {
-  usage,       // a call that cannot be right on any rank: a wrong mode, average of int32
-  mismatch,    // ranks called different things: another order, size, type or tensor
-  lost,        // a rank died, or has not come within the deadline
-  unsupported  // this build or machine cannot: no GPU, no such back end
+  usage,       // an invalid argument: an unknown mode, average of int32
+  mismatch,    // ranks made different calls: another order, size, type or tensor
+  lost,        // a rank ended, or did not make the call within the timeout
+  unsupported  // this build or machine cannot do it: no GPU, no such back end
 };
 
 class Error : public std::runtime_error {
  public:
-  // `where` names ranks and hosts, "rank 3 (h2)"; it may be empty. `hint` is never empty.
+  // `where` names ranks and hosts, "rank 3 (h2)", or after usage the tensor or the option; it may be empty.
+  // `hint` is never empty.
   Error(Fault fault, const std::string& what, std::string where, std::string hint)
       : std::runtime_error(what), fault_(fault), where_(std::move(where)), hint_(std::move(hint)) {}
 
   Fault fault() const { return fault_; }
   const std::string& where() const { return where_; }
   const std::string& hint() const { return hint_; }
+  // All three for a person, a line each: "what\n  at:  where\n  try: hint". Without the line of an empty
+  // `where`.
+  std::string text() const {
+    std::string text = what();
+    if (!where_.empty()) text += "\n  at:  " + where_;
+    return text + "\n  try: " + hint_;
+  }
 
  private:
   Fault fault_;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// What ddl::tensor() takes, and a Buffer as a range.
+#include "ddl/api/context_factory.hpp"
+#include "ddl/ddl.hpp"
+#include "ddl/transport/transport.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+TEST_SUITE_BEGIN("ddl/include/tensor");
+
+namespace {
+
+template <typename Range>
+concept MakesTensor = requires(Range&& values) {
+  ddl::tensor(std::forward<Range>(values));
+};
+
+// A temporary vector would be gone before the call.
+static_assert(!MakesTensor<std::vector<float>>);
+static_assert(MakesTensor<std::vector<float>&>);
+static_assert(MakesTensor<std::span<float, 4>>);
+
+bool is_tensor_of(const ddl::Tensor& tensor, const void* data, std::size_t count, ddl::DataType type) {
+  return tensor.data == data && tensor.count == count && tensor.type == type;
+}
+
+}  // namespace
+
+TEST_CASE("tensor() takes vectors, arrays and spans of any extent") {
+  std::vector<float> vector(4);
+  std::array<double, 3> array{};
+  std::int32_t plain[5] = {};
+  const std::span<float> view(vector);
+  std::vector<ddl::BFloat16> bits(2);
+  CHECK(is_tensor_of(ddl::tensor(vector), vector.data(), 4, ddl::DataType::float32));
+  CHECK(is_tensor_of(ddl::tensor(array), array.data(), 3, ddl::DataType::float64));
+  CHECK(is_tensor_of(ddl::tensor(plain), plain, 5, ddl::DataType::int32));
+  CHECK(is_tensor_of(ddl::tensor(view), vector.data(), 4, ddl::DataType::float32));
+  CHECK(is_tensor_of(ddl::tensor(std::span(array)), array.data(), 3, ddl::DataType::float64));
+  CHECK(is_tensor_of(ddl::tensor(std::span(&vector[1], 1)), &vector[1], 1, ddl::DataType::float32));
+  CHECK(is_tensor_of(ddl::tensor(bits), bits.data(), 2, ddl::DataType::bfloat16));
+  CHECK(ddl::tensor(array, "loss").name == "loss");
+}
+
+TEST_CASE("a Buffer is a range of its elements") {
+  ddl::Context alone = ddl::ContextFactory::make(ddl::make_single_process_transport(), ddl::Options{});
+  const ddl::Buffer<float> buffer = alone.allocate<float>(100);
+  std::iota(buffer.begin(), buffer.end(), 1.0F);
+  for (float& value : buffer) value *= 2.0F;
+  CHECK(std::accumulate(buffer.begin(), buffer.end(), 0.0) == 100.0 * 101.0);
+  CHECK(is_tensor_of(ddl::tensor(buffer, "b"), buffer.data(), 100, ddl::DataType::float32));
+}
+
+TEST_SUITE_END();
