@@ -25,6 +25,8 @@
 namespace ddlrun::ddl_bench {
 namespace {
 
+constexpr double corrected_from = 1.3;  // times the time that was told
+
 using ContextPointer = std::shared_ptr<ddl::Context>;
 
 // DDL_OPTIONS holds the dims that ddlrun planned; its mode is not for the backends, which have their own.
@@ -199,18 +201,25 @@ int measure_all(const BenchOptions& options, World& world) {
       return make_link_cases(place, bytes);
     };
   if (table) print_now(render_table_head(facts));
-  if (first) {
-    fmt::print(
-        stderr, "ddl-bench: {} size{} by {} backend{}, about {:.0f} s\n", options.sizes.size(),
-        options.sizes.size() == 1 ? "" : "s", bench.backends.size(), bench.backends.size() == 1 ? "" : "s",
-        std::ceil(options.seconds * static_cast<double>(options.sizes.size() * (bench.backends.size() + 1))));
-  }
+  const double seconds_each = options.seconds * static_cast<double>(bench.backends.size() + 1);
+  double promised = estimate_seconds(options.sizes, seconds_each, 0, 0.0);
+  if (first) fmt::print(stderr, "{}", render_start(options.sizes.size(), bench.backends.size(), promised));
+  const double start = ddl::steady_seconds();
   std::vector<SizeResult> sizes;
   std::size_t wrong = 0;
   for (const std::size_t bytes : options.sizes) {
+    const double before = ddl::steady_seconds();
     sizes.push_back(measure_size(world, bench.backends, bytes, plan));
     for (const BackendResult& backend : sizes.back().backends) wrong += backend.wrong();
     if (table) print_now(render_table_rows(facts, sizes.back()));
+    const double now = ddl::steady_seconds();
+    const double left = estimate_seconds(options.sizes, seconds_each, sizes.size(), now - before);
+    if (now - start + left > corrected_from * promised + 1.0) {  // a busy machine, or a slow network
+      promised = now - start + left;
+      if (first && left > 0.0)
+        fmt::print(stderr, "ddl-bench: {} of {} after {:.0f} s; about {:.0f} s more\n", sizes.size(),
+                   count_text(options.sizes.size(), "size"), now - start, std::ceil(left));
+    }
   }
   if (table) print_now(render_table_foot(facts, sizes));
   if (first && options.json == "-") print_now(render_results_json(facts, sizes));

@@ -89,7 +89,7 @@ ddl::DataType parse_bench_type(const std::string& text) {
     if (ddl::name_of(type) == text) return type;
     names.emplace_back(ddl::name_of(type));
   }
-  refuse_option(fmt::format("'{}' is no type", printable(text, 40)), "--type",
+  refuse_option(fmt::format("unknown type '{}'", printable(text, 40)), "--type",
                 "--type " + closest_match(text, names).value_or("float32") + "   # of " + join(names, ", "));
 }
 

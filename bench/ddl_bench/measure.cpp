@@ -4,6 +4,7 @@
 #include "bench/ddl_bench/memory_bandwidth.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace ddlrun::ddl_bench {
 namespace {
@@ -13,6 +14,8 @@ constexpr double max_calls = 500.0;
 constexpr double min_turns = 5.0;
 constexpr double max_turns = 2000.0;
 constexpr double max_checked_turns = 20.0;
+constexpr int turns_between_looks = 5;
+constexpr double max_overrun = 1.5;  // of the time that was planned
 // Below, what is measured is a loop, not memory.
 constexpr std::size_t min_roofline_bytes = 1024;
 
@@ -46,11 +49,19 @@ class Turns {
     for (Entry& entry : entries) calibrate(entry);
     double round = 0.0;
     for (const Entry& entry : entries) round += entry.expected * static_cast<double>(entry.calls);
-    const double budget = plan_.seconds * static_cast<double>(entries.size());
+    std::set<std::size_t> backends;  // the variants of a backend share its time
+    for (const Entry& entry : entries) backends.insert(entry.backend);
+    const double budget = plan_.seconds * static_cast<double>(backends.size());
     const double turns =
         std::clamp(budget / std::max(round, 1e-9), min_turns, plan_.check ? max_checked_turns : max_turns);
-    for (int turn = 0; turn < static_cast<int>(turns); ++turn)
+    const double start = plan_.now();
+    for (int turn = 0; turn < static_cast<int>(turns); ++turn) {
+      // Where the machine became busy: all ranks stop after the same turn.
+      if (turn >= min_turns && turn % turns_between_looks == 0 &&
+          world_.max_of({plan_.now() - start})[0] > max_overrun * budget)
+        break;
       for (Entry& entry : entries) measure_turn(entry);
+    }
     for (Entry& entry : entries) entry.seconds = world_.max_of(entry.seconds);
   }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace ddlrun::ddl_bench {
 namespace {
@@ -36,14 +37,15 @@ std::string render_answer(const SizeResult& size) {
   const BackendResult* ddl = find_backend(size, "ddl");
   if (ddl == nullptr || ddl->best().times.least <= 0.0) return {};
   const double least = ddl->best().times.least;
-  std::string text = fmt::format("# libddl sums {} in {} us", size_text(size.bytes), short_number(least * 1e6));
+  std::string text =
+      fmt::format("# libddl sums {} in {} us", size_text(size.bytes), short_number(least * 1e6));
   if (const BackendResult* mpi = find_backend(size, "mpi"); mpi != nullptr) {
     const double ratio = mpi->best().times.least / least;
     text += ratio >= 1.0 ? fmt::format(", {} times as fast as MPI_Allreduce", short_number(ratio))
                          : fmt::format(", {:.0f} % of the speed of MPI_Allreduce", 100.0 * ratio);
   }
   if (ddl->limit)
-    text += fmt::format("; {:.0f} % of what memory and network allow", 100.0 * *ddl->limit / least);
+    text += fmt::format("; a plain pass over the same bytes takes {} us", short_number(*ddl->limit * 1e6));
   return text + ".\n";
 }
 
@@ -86,19 +88,18 @@ std::optional<double> times_mpi(const SizeResult& size, const BackendResult& bac
 
 std::string render_table_head(const BenchFacts& facts) {
   std::string text = fmt::format(
-      "# ddl-bench allreduce {}: {} rank{} on {} host{} (dims {}), sum of {}\n"
+      "# ddl-bench allreduce {}: {} on {} (dims {}), sum of {}\n"
       "# times: the slowest rank's, fastest turn and median; the ways take turns within each size, {:g} s "
       "each\n"
       "# MPI_Allreduce of {}, in or out of place, whichever is faster{}\n",
-      facts.version, facts.ranks, facts.ranks == 1 ? "" : "s", facts.hosts, facts.hosts == 1 ? "" : "s",
-      facts.dims, ddl::name_of(facts.type), facts.seconds, facts.mpi,
+      facts.version, count_text(facts.ranks, "rank"), count_text(facts.hosts, "host"), facts.dims,
+      ddl::name_of(facts.type), facts.seconds, facts.mpi,
       facts.gloo.empty() ? "" : "; " + facts.gloo + ", the fastest of its algorithms");
   text += fmt::format(
-      "# limit: what {} ranks of a host together need to read {} vectors and write {}{}, measured in the "
-      "same "
-      "turns\n",
-      facts.local_ranks, facts.local_ranks, facts.local_ranks,
-      facts.link ? ", or to pass between hosts, whichever is slower" : "");
+      "# pass: the time in which {} of a host read and write as many vectors{}, measured in the same turns;\n"
+      "# of it: pass / fastest, over 100 % where a sum stays in caches\n",
+      count_text(facts.local_ranks, "rank"),
+      facts.link ? ", or their bytes pass between hosts, whichever is slower" : "");
   if (facts.link)
     text += fmt::format(
         "# link: {:.3g} MB/s one way, {:.3g} MB/s each way in both at once; {:.3g} x the bytes must pass "
@@ -107,7 +108,7 @@ std::string render_table_head(const BenchFacts& facts) {
   for (const std::string& note : facts.notes) text += "# " + note + "\n";
   text += fmt::format("# {:>9} {:>10} {:>8}  {:<11} {:>9} {:>9} {:>7} {:>7} {:>5} {:>6} {:>9} {:>7}  {}\n",
                       "bytes", "count", "type", "backend", "fastest", "median", "algbw", "busbw", "wrong",
-                      "x MPI", "limit", "of it", "how");
+                      "x MPI", "pass", "of it", "how");
   text += fmt::format("# {:>9} {:>10} {:>8}  {:<11} {:>9} {:>9} {:>7} {:>7} {:>5} {:>6} {:>9} {:>7}\n", "(B)",
                       "", "", "", "(us)", "(us)", "(GB/s)", "(GB/s)", "", "", "(us)", "(%)");
   return text;
@@ -129,6 +130,28 @@ std::string render_table_rows(const BenchFacts& facts, const SizeResult& size) {
                         part ? fmt::format("{:.0f}", 100.0 * *part) : "-", best.how);
   }
   return text;
+}
+
+std::string count_text(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string render_start(std::size_t sizes, std::size_t backends, double seconds) {
+  return fmt::format("ddl-bench: {} by {}, about {:.0f} s\n", count_text(sizes, "size"),
+                     count_text(backends, "backend"), std::ceil(seconds));
+}
+
+double estimate_seconds(std::span<const std::size_t> sizes, double seconds_each, std::size_t done,
+                        double last_seconds) {
+  double left = 0.0;
+  for (std::size_t i = done; i < sizes.size(); ++i) {
+    double expected = seconds_each;
+    if (done > 0 && last_seconds > seconds_each)
+      expected =
+          last_seconds * std::max(1.0, static_cast<double>(sizes[i]) / static_cast<double>(sizes[done - 1]));
+    left += expected;
+  }
+  return left;
 }
 
 std::string render_table_foot(const BenchFacts& facts, const std::vector<SizeResult>& sizes) {

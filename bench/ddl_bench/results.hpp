@@ -6,7 +6,9 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ddlrun::ddl_bench {
@@ -29,7 +31,7 @@ struct CaseResult {
 struct BackendResult {
   std::string backend;
   std::vector<CaseResult> cases;  // one at least
-  std::optional<double> limit;    // seconds that no way of this form can beat
+  std::optional<double> limit;    // seconds of a plain pass over the same bytes
 
   const CaseResult& best() const;  // by its fastest turn
   std::size_t wrong() const;       // of all variants
@@ -64,6 +66,15 @@ struct BenchFacts {
 double alg_bandwidth(std::size_t bytes, double seconds);             // GB/s
 double bus_bandwidth(std::size_t bytes, double seconds, int ranks);  // GB/s
 std::optional<double> times_mpi(const SizeResult& size, const BackendResult& backend);
+
+// "1 rank", "2 ranks".
+std::string count_text(std::size_t count, std::string_view noun);
+// What is about to be measured, and for about how long.
+std::string render_start(std::size_t sizes, std::size_t backends, double seconds);
+// Seconds for the sizes from `done` on: `seconds_each`, or more where the last size took longer,
+// `last_seconds`: then larger sizes take longer in proportion.
+double estimate_seconds(std::span<const std::size_t> sizes, double seconds_each, std::size_t done,
+                        double last_seconds);
 
 // The table in parts, so that rows appear as they are measured. Lines that begin with # are no rows.
 std::string render_table_head(const BenchFacts& facts);

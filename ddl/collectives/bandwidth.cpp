@@ -2,6 +2,7 @@
 #include "ddl/collectives/bandwidth.hpp"
 
 #include "ddl/core/clock.hpp"
+#include "ddl/core/count_text.hpp"
 
 #include <fmt/format.h>
 
@@ -46,7 +47,7 @@ std::string BandwidthReport::add(std::vector<BandwidthSample> samples, const std
                                  std::uint64_t sums) {
   const bool on_gpus = samples[0].transferred.front().dimension == nccl_dimension;
   if (on_gpus) exclude_waiting(samples);
-  std::string line = fmt::format("ddl: {} sums{}:", sums, on_gpus ? " on GPUs" : "");
+  std::string line = fmt::format("ddl: {}{}:", count_text(sums, "sum"), on_gpus ? " on GPUs" : "");
   // A dimension is as fast as its slowest rank.
   for (std::size_t d = 0; d < samples[0].transferred.size(); ++d) {
     double slowest = bandwidth_of(samples[0].transferred[d]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/core/grid.hpp"
 
+#include "ddl/core/count_text.hpp"
 #include "ddl/core/gather_strings.hpp"
 #include "ddl/error.hpp"
 
@@ -72,11 +73,11 @@ std::string render_host_table(const FoundHosts& hosts) {
   for (std::size_t h = 0; h < hosts.names.size() && h < host_table_rows; ++h) {
     const auto& ranks = hosts.ranks[h];
     const std::span<const int> shown(ranks.data(), std::min(ranks.size(), host_table_rows));
-    table += fmt::format("\n  {}: {} ranks: {}{}", hosts.names[h], ranks.size(), fmt::join(shown, " "),
-                         shown.size() < ranks.size() ? " ..." : "");
+    table += fmt::format("\n  {}: {}: {}{}", hosts.names[h], count_text(ranks.size(), "rank"),
+                         fmt::join(shown, " "), shown.size() < ranks.size() ? " ..." : "");
   }
   if (hosts.names.size() > host_table_rows)
-    table += fmt::format("\n  ... and {} hosts more", hosts.names.size() - host_table_rows);
+    table += fmt::format("\n  ... and {} more", count_text(hosts.names.size() - host_table_rows, "host"));
   return table;
 }
 
@@ -85,11 +86,12 @@ void check_even(const FoundHosts& hosts) {
   const auto [least, most] = std::minmax_element(hosts.ranks.begin(), hosts.ranks.end(), fewer);
   if (least->size() == most->size()) return;
   const auto name = [&](auto at) { return hosts.names[static_cast<std::size_t>(at - hosts.ranks.begin())]; };
-  throw Error(Fault::usage,
-              fmt::format("{} has {} ranks, {} has {}: hosts must have equally many{}", name(least),
-                          least->size(), name(most), most->size(), render_host_table(hosts)),
-              fmt::format("{} ranks on {} hosts", hosts.of_rank.size(), hosts.names.size()),
-              fmt::format("start {} ranks on each of the {} hosts", least->size(), hosts.names.size()));
+  throw Error(
+      Fault::usage,
+      fmt::format("{} has {}, {} has {}: hosts must have equally many{}", name(least),
+                  count_text(least->size(), "rank"), name(most), most->size(), render_host_table(hosts)),
+      fmt::format("{} ranks on {} hosts", hosts.of_rank.size(), hosts.names.size()),
+      fmt::format("start {} on each of the {} hosts", count_text(least->size(), "rank"), hosts.names.size()));
 }
 
 // "2x2x2 or 2x4": the same racks as requested, where the hosts divide so; always all hosts in one rack.
@@ -113,8 +115,9 @@ void check_dims(const std::vector<int>& dims, const FoundHosts& hosts) {
   const int count = static_cast<int>(hosts.names.size());
   if (dims[0] == per_host && wanted_hosts == count) return;
   throw Error(Fault::usage,
-              fmt::format("dims {} are {} hosts of {} ranks, the job has {} of {}{}", joined_dims(dims),
-                          wanted_hosts, dims[0], count, per_host, render_host_table(hosts)),
+              fmt::format("dims {} are {} of {}, the job has {} of {}{}", joined_dims(dims),
+                          count_text(wanted_hosts, "host"), count_text(dims[0], "rank"), count, per_host,
+                          render_host_table(hosts)),
               "DDL_OPTIONS or Options::dims", fmt::format("dims {}", fitting_dims(dims, per_host, count)));
 }
 

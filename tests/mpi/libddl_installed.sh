@@ -18,7 +18,7 @@ for rank in 0 1 2; do
   expect 0 "rank $rank of 3: 2" ranks 3 "$work/build/sum_c"
 done
 expect 0 '' env DDL_OPTIONS='-mode r:2x1' mpirun --oversubscribe -n 2 "$work/build/sum"
-expect 1 'dims 3x1 are 1 hosts of 3 ranks, the job has 1 of 2' env DDL_OPTIONS='-mode b:3x1' mpirun --oversubscribe -n 2 "$work/build/sum"
+expect 1 'dims 3x1 are 1 host of 3 ranks, the job has 1 of 2' env DDL_OPTIONS='-mode b:3x1' mpirun --oversubscribe -n 2 "$work/build/sum"
 
 read -ra flags <<< "$(pkg-config --cflags --libs ddl)"
 expect 0 '' c++ -std=c++20 "$work/example/sum.cpp" -o "$work/by_hand" "${flags[@]}"

@@ -57,7 +57,7 @@ TEST_CASE("options that are refused say what to type") {
                          Row{{"--sizes", "6"}, "6 bytes are no whole number of elements of 4", "--sizes 8"},
                          Row{{"--sizes", "4", "--type", "float64"}, "elements of 8 bytes", "--sizes 8"},
                          Row{{"--backends", "mpl"}, "'mpl' is not a backend", "--backends mpi"},
-                         Row{{"--type", "float23"}, "'float23' is no type", "--type float32"},
+                         Row{{"--type", "float23"}, "unknown type 'float23'", "--type float32"},
                          Row{{"--seconds", "0"}, "'0' is no time", "--seconds 0.3"},
                          Row{{"--seconds", "nan"}, "'nan' is no time", "--seconds 0.3"},
                          Row{{"--check=1"}, "--check takes no value", "--check"}}) {

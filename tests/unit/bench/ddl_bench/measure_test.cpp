@@ -66,10 +66,27 @@ TEST_CASE("turns: the times of each way, its wrong elements, its limit") {
   REQUIRE(size.backends.size() == 2);
   CHECK(size.backends[0].best().times.least == doctest::Approx(0.001));
   CHECK(size.backends[1].best().times.median == doctest::Approx(0.01));
-  CHECK(size.backends[0].best().times.turns == 32);  // 4 x 0.1 s over 0.0123 s a round
+  CHECK(size.backends[0].best().times.turns == 24);  // 3 x 0.1 s over 0.0123 s a round: both links are one
   CHECK(size.backends[0].wrong() == 0);
   CHECK(size.backends[1].wrong() == 2);  // one on each of the twins
   CHECK(size.backends[0].limit == doctest::Approx(0.0004));
+}
+
+TEST_CASE("a machine that becomes busy ends the turns early") {
+  double now = 0.0;
+  TwinWorld world;
+  const Backend backend{"busy", Roofline::none, [&now](std::size_t bytes) {
+                          std::vector<std::unique_ptr<Case>> made;
+                          made.push_back(std::make_unique<TwinSum>(now, bytes, 0.001, false));
+                          return made;
+                        }};
+  MeasurePlan plan;
+  plan.seconds = 0.1;
+  int looks = 0;
+  plan.now = [&now, &looks] { return ++looks > 20 ? now += 0.02 : now; };  // after the calibration
+  const SizeResult size = measure_size(world, {backend}, 512, plan);
+  CHECK(size.backends[0].best().times.turns >= 5);
+  CHECK(size.backends[0].best().times.turns < 20);  // of 100
 }
 
 TEST_CASE("the limit's passes keep to their memory, whatever the size") {
