@@ -112,12 +112,36 @@ bool any_gpu(const launch::RankMap& rank_map) {
   });
 }
 
+namespace {
+
+// libddl's start without MPI (docs/libddl.md): only with a token, which launch passes on and does not show.
+void set_libddl_variables(const FrameworkRequest& request, FrameworkPlan& plan) {
+  bool has_token = false;
+  for (const std::string_view name : libddl_token_variables) {
+    if (const auto own = request.environment.find(std::string(name));
+        own == request.environment.end() || own->second.empty())
+      continue;
+    share(request, plan, std::string(name), "", "");
+    has_token = true;
+  }
+  if (!has_token) return;
+  launch::RankGroup& group = whole_job(request, plan);
+  set_per_rank(group, "DDL_RANK", "{rank}", "libddl: this rank of all");
+  set_per_rank(group, "DDL_SIZE", "{size}", "libddl: all ranks");
+  share(request, plan, "DDL_MASTER",
+        join_address(address_of(request, places_of(request.rank_map).at(0).host), request.master_port),
+        "libddl: the address of rank 0, to which the others connect; " + request.master_port_why);
+}
+
+}  // namespace
+
 FrameworkPlan plan_framework(const FrameworkRequest& request) {
   FrameworkPlan plan;
   plan.framework = request.framework;
   switch (request.framework) {
     case Framework::none:
       if (request.without_mpi) set_torch_variables(request, plan);
+      if (request.without_mpi) set_libddl_variables(request, plan);
       break;
     case Framework::caffe_ddl:
       plan_caffe_ddl(request, plan);

@@ -9,6 +9,7 @@
 #include "launch/rank/rank_map.hpp"
 #include "topology/plan.hpp"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -59,6 +60,9 @@ struct FrameworkRequest {
   IntelCaffeOptions intel_caffe;
   bool without_mpi = false;  // no framework: nothing else gives a program its rank
 };
+
+// One of them is set where ranks of libddl are to connect without MPI.
+inline constexpr std::array<std::string_view, 2> libddl_token_variables{"DDL_TOKEN_FILE", "DDL_TOKEN"};
 
 struct FrameworkPlan {
   Framework framework = Framework::none;

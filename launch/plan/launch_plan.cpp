@@ -44,13 +44,24 @@ PlacedRanks place_ranks(System& system, const LaunchSpec& spec) {
 
 constexpr const char* by_ssh = "--launcher ssh, or no mpirun here";
 
-[[noreturn]] void refuse_libddl_without_mpi() {
-  throw Error(ErrorKind::request,
-              {"ranks of libddl, such as the bundled trainer's, need MPI, and --launcher ssh starts ranks "
-               "without MPI",
-               by_ssh,
-               "--launcher openmpi (apt-get install openmpi-bin); or by hand with DDL_RANK, DDL_SIZE, "
-               "DDL_MASTER and DDL_TOKEN_FILE"});
+// Without MPI the ranks of libddl connect over TCP, and each proves that it has the user's token.
+void require_libddl_token(const System& system, const LaunchSpec& spec) {
+  const bool is_set = std::ranges::any_of(frameworks::libddl_token_variables, [&](std::string_view name) {
+    const auto own = system.environment.variables.find(std::string(name));
+    return (own != system.environment.variables.end() && !own->second.empty()) ||
+           std::ranges::any_of(spec.exports, [&](const std::string& word) {
+             return word.starts_with(std::string(name) + "=");
+           });
+  });
+  if (is_set) return;
+  throw Error(
+      ErrorKind::request,
+      {"ranks of libddl, such as the bundled trainer's, need a token: --launcher ssh starts them without "
+       "MPI, and they connect over TCP",
+       by_ssh,
+       "head -c 32 /dev/urandom | base64 > token; chmod 600 token; then launch with -x "
+       "DDL_TOKEN_FILE=$PWD/token, the same file on all hosts; or --launcher openmpi (apt-get install "
+       "openmpi-bin)"});
 }
 
 // Ranks started over ssh cannot use MPI.
@@ -67,11 +78,11 @@ void check_without_mpi(const FrameworkSpec& framework) {
 }
 
 // Checks that the launcher can start this program on these hosts; srun's --mpi for it.
-std::string check_launcher(System& system, const PlacedRanks& placed, const ProgramLibraries& libraries,
-                           std::vector<std::string>& remarks) {
+std::string check_launcher(System& system, const LaunchSpec& spec, const PlacedRanks& placed,
+                           const ProgramLibraries& libraries, std::vector<std::string>& remarks) {
   const ProgramMpi mpi = find_program_mpi(libraries);
   check_program_mpi(mpi, placed.kind());
-  if (libraries.has_libddl && placed.kind() == LauncherKind::ssh) refuse_libddl_without_mpi();
+  if (libraries.has_libddl && placed.kind() == LauncherKind::ssh) require_libddl_token(system, spec);
   if (placed.kind() != LauncherKind::srun) return {};
   check_srun_hosts(system, placed.job.hosts);
   return choose_srun_pmi(system, placed.launcher, mpi, remarks);
@@ -98,7 +109,7 @@ ProgramPlan plan_program(System& system, const LaunchSpec& spec, const PlacedRan
   if (plan.verify || spec.monitor.has_status) plan.token = make_token(system);
   const ProgramLibraries libraries = read_program_libraries(system, plan.program.command);
   const bool by_mpi4py = spec.framework.needs_mpi && spec.framework.framework == frameworks::Framework::none;
-  plan.pmi = check_launcher(system, placed,
+  plan.pmi = check_launcher(system, spec, placed,
                             by_mpi4py ? read_mpi4py_libraries(system, plan.program.command) : libraries,
                             plan.remarks);
   plan.threads =

@@ -48,6 +48,15 @@ same "8 ranks: as planned" "$(cat "$work/planned")" "$(sort "$work/seen")"
 same "8 ranks: verified" 8 "$(grep -c '"verdict":"ok"' "$lab_home/run/run.json")"
 same "after a good run nothing is left" "" "$(everything)"
 
+# --- libddl connects over TCP, with a token that launch passes on
+if [ -x "$DDLRUN_BUILD_DIR/tests/mpi/tcp_sums" ]; then
+  install -m 755 "$DDLRUN_BUILD_DIR/tests/mpi/tcp_sums" "$lab_home/tcp_sums"
+  (umask 077 && head -c 32 /dev/urandom | base64 > "$lab_home/token" && chown 2000 "$lab_home/token")
+  on node1 "$tool" launch "${words[@]}" -x DDL_TOKEN_FILE=/home/ddl/token -- ./tcp_sums > "$work/sums" 2> "$work/sums.err"
+  same "libddl by ssh: status" 0 $?
+  same "libddl by ssh: ranks" 8 "$(grep -c '^rank [0-7] of 8 (2x4): all sums are right$' "$work/sums")"
+fi
+
 start() {
   (
     on node1 "$tool" launch "${words[@]}" -- ./work > "$work/job.out" 2> "$work/job.err" < /dev/null
