@@ -10,7 +10,7 @@
 namespace ddlrun::diagnose {
 
 // The signatures of an end that only the scheduler reports, and of a script that started nothing.
-constexpr std::string_view scheduler_end_id = "O11";
+constexpr std::string_view scheduler_end_id = "O17";
 constexpr std::string_view nothing_started_id = "O9";
 
 struct JobContext {
