@@ -65,11 +65,12 @@ ddl::Tensor tensor_of(const void* data, size_t count, ddl_type type) {
                      "DDL_FLOAT32, DDL_FLOAT64, DDL_FLOAT16, DDL_BFLOAT16 or DDL_INT32");
   constexpr size_t most_numbers = size_t{1} << 56;
   if (count > most_numbers || (data == nullptr && count != 0))
-    throw ddl::Error(
-        ddl::Fault::usage,
-        data == nullptr ? fmt::format("{} numbers at NULL", count)
-                        : fmt::format("{} numbers exceed any memory", count),
-        "", "the memory's address and the numbers in it; ddl_last_error() after a NULL of ddl_allocate");
+    throw ddl::Error(ddl::Fault::usage,
+                     data == nullptr ? fmt::format("{} numbers at NULL", count)
+                                     : fmt::format("{} numbers exceed any memory", count),
+                     "",
+                     "a pointer to count numbers; where ddl_allocate() returned NULL, ddl_last_error() right "
+                     "after it has the reason");
   return {bytes, count, static_cast<ddl::DataType>(type), "", ddl::Memory::host, nullptr};
 }
 

@@ -6,15 +6,14 @@
 
 int main(int argc, char** argv) {
   try {
-    ddl::Context ddl(argc, argv);
-    const ddl::Buffer<float> gradient = ddl.allocate<float>(1'000'000);
-    for (float& value : gradient.values()) value = static_cast<float>(ddl.rank() + 1);
-    ddl.all_reduce(gradient, ddl::Operation::average);
-    std::printf("rank %d of %d (%s): %g\n", ddl.rank(), ddl.size(), ddl.dims().c_str(),
+    ddl::Context context(argc, argv);
+    const ddl::Buffer<float> gradient = context.allocate<float>(1'000'000);
+    for (float& value : gradient) value = static_cast<float>(context.rank() + 1);
+    context.all_reduce(gradient, ddl::Operation::average);
+    std::printf("rank %d of %d (%s): %g\n", context.rank(), context.size(), context.dims().c_str(),
                 static_cast<double>(gradient[0]));
   } catch (const ddl::Error& error) {
-    std::fprintf(stderr, "%s\n  at:  %s\n  try: %s\n", error.what(), error.where().c_str(),
-                 error.hint().c_str());
+    std::fprintf(stderr, "%s\n", error.text().c_str());
     return 1;
   }
 }

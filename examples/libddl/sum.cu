@@ -10,15 +10,16 @@ __global__ void fill(float* values, int n, float value) {
 
 int main(int argc, char** argv) try {
   constexpr int n = 1'000'000;
-  ddl::Context ddl(argc, argv, {.mode = ddl::Mode::nccl});  // takes a GPU for this rank
+  ddl::Context context(argc, argv, {.mode = ddl::Mode::nccl});  // takes a GPU for this rank
   float* gradient = nullptr;
   float first = 0.0F;
   cudaMalloc(&gradient, n * sizeof(float));
-  fill<<<1, 1024>>>(gradient, n, static_cast<float>(ddl.rank() + 1));
-  ddl.all_reduce(ddl::device_tensor(gradient, n, "gradient", cudaStreamLegacy), ddl::Operation::average);
+  fill<<<1, 1024>>>(gradient, n, static_cast<float>(context.rank() + 1));
+  context.all_reduce(ddl::device_tensor(gradient, n, "gradient", cudaStreamLegacy), ddl::Operation::average);
   cudaMemcpy(&first, gradient, sizeof first, cudaMemcpyDeviceToHost);  // the default stream waits for the sum
-  std::printf("rank %d of %d on %s: %g\n", ddl.rank(), ddl.size(), ddl.device().c_str(), first);
+  std::printf("rank %d of %d on %s: %g\n", context.rank(), context.size(), context.device().c_str(), first);
   cudaFree(gradient);
 } catch (const ddl::Error& error) {
-  return std::fprintf(stderr, "%s\n  at:  %s\n  try: %s\n", error.what(), error.where().c_str(), error.hint().c_str()), 1;
+  std::fprintf(stderr, "%s\n", error.text().c_str());
+  return 1;
 }
