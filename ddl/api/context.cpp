@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -67,11 +68,11 @@ struct Context::Impl {
   template <typename Work>
   void call(const Work& work) {
     queue.drain();
-    attempt(work, number++);
+    attempt(work, number);
   }
   template <typename Work>
   Handle start(Work work) {
-    return queue.start([this, work = std::move(work)] { attempt(work, number++); });
+    return queue.start([this, work = std::move(work)] { attempt(work, number); });
   }
   // On the communication thread too, which stays with it until the GPU is done; a waiting caller goes on when
   // the program's streams wait for it.
@@ -82,7 +83,7 @@ struct Context::Impl {
       std::exception_ptr error;
       try {
         attempt([&](std::uint64_t its) { gpu.run(what, *begun, its, [&] { state->finish(nullptr); }); },
-                number++);
+                number);
       } catch (...) {
         error = std::current_exception();
       }
@@ -95,16 +96,21 @@ struct Context::Impl {
       queue.start(std::move(run));
     return Handle(std::move(state));
   }
+  // `next` is the call's number. A call that was refused sent nothing: the next one has its number.
   template <typename Work>
-  void attempt(const Work& work, std::uint64_t mine) {
+  void attempt(const Work& work, std::uint64_t& next) {
     {
       const std::lock_guard lock(mutex);
       if (broken) throw Error(*broken);
     }
+    const std::uint64_t mine = next++;
     try {
       work(mine);
     } catch (const Error& error) {
-      if (error.fault() == Fault::usage) throw;  // nothing was sent
+      if (error.fault() == Fault::usage) {
+        next = mine;
+        throw;
+      }
       const std::lock_guard lock(mutex);
       if (!broken) {
         gpu.abandon();
@@ -180,8 +186,9 @@ std::string Context::name_of(int rank) const { return impl_->grid.name_of(rank);
 std::pair<std::shared_ptr<void>, std::byte*> Context::allocate_bytes(std::size_t bytes, bool one_each) {
   impl_->queue.drain();
   bytes = std::min(bytes, max_bytes);
-  impl_->attempt([&](std::uint64_t number) { impl_->collectives.rendezvous_to_allocate(number); },
-                 impl_->allocation++);
+  impl_->attempt(
+      [&](std::uint64_t number) { impl_->collectives.rendezvous_to_allocate(bytes, one_each, number); },
+      impl_->allocation);
   if (!one_each) {  // the parts lie one after the other: together they are enough
     const auto ranks = static_cast<std::size_t>(local_size());
     bytes = round_up((bytes + ranks - 1) / ranks, page_bytes);
@@ -269,7 +276,13 @@ std::unique_ptr<RankMessages> Context::open_messages() {
   return messages;
 }
 
-void Context::abort(int status) noexcept { impl_->transport->abort(status); }
+// The launcher names the rank whose process ends first, which may be another one.
+void Context::abort(int status) noexcept {
+  std::fprintf(stderr, "libddl: %s called abort: all ranks end with status %d\n", name_of(rank()).c_str(),
+               status);
+  std::fflush(stderr);
+  impl_->transport->abort(status);
+}
 
 void Context::verify_tensors(std::span<const Tensor> tensors) {
   for (const Tensor& each : tensors) check_type(each);

@@ -5,7 +5,39 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ddl {
+namespace {
+
+constexpr unsigned part_bits = 16;
+
+}  // namespace
+
+// Allocations have numbers of their own: ranks of other hosts do not compare them.
+void ActiveCallTracker::begin(const CallInfo& info, const Tensor& tensor) {
+  const OpType op = info.call.program.value_or(info.op);
+  call_ = ActiveCall{op, info.call.sequence, &tensor};
+  if (is_allocation(op)) return;
+  const std::uint64_t first_part = info.call.sequence << part_bits;
+  const std::uint64_t sequence =
+      last().sequence >> part_bits == info.call.sequence ? last().sequence + 1 : first_part;
+  newest_ = (newest_ + 1) % past_.size();
+  past_[newest_] = {sequence, record_of(info)};
+}
+
+CallSummary ActiveCallTracker::summary() const {
+  if (!call_ || is_allocation(call_->op)) return {};
+  return {last().sequence, last().record.signature, describe_call(last().record, call_->tensor->name)};
+}
+
+CallSummary ActiveCallTracker::summary(std::uint64_t sequence) const {
+  if (call_ && last().sequence == sequence) return summary();
+  const auto found = std::find_if(past_.begin(), past_.end(),
+                                  [&](const PastCall& each) { return each.sequence == sequence; });
+  if (sequence == 0 || found == past_.end()) return summary();
+  return {sequence, found->record.signature, describe_call(found->record)};
+}
 
 std::string ActiveCallTracker::name() const {
   if (!call_) return "this call";

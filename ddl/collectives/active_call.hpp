@@ -3,10 +3,11 @@
 // a time begins calls; the waits inside a call read the name on the same thread.
 #pragma once
 
-#include "ddl/core/call_info.hpp"
+#include "ddl/core/call_record.hpp"
 #include "ddl/ddl.hpp"
 #include "ddl/stall.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,13 +17,15 @@ namespace ddl {
 class ActiveCallTracker {
  public:
   // Until end(). `tensor` must outlive the call.
-  void begin(OpType op, std::uint64_t number, const Tensor& tensor) {
-    call_ = ActiveCall{op, number, &tensor};
-  }
+  void begin(const CallInfo& info, const Tensor& tensor);
   void end() noexcept { call_.reset(); }
 
   // "all_reduce #812 of 4096 float32 "conv1""; "this call" where none is in progress.
   std::string name() const;
+  // The call in progress, for comparing it with another rank's; sequence 0 where none is.
+  CallSummary summary() const;
+  // The call of that sequence, while it is one of the last few; else as summary().
+  CallSummary summary(std::uint64_t sequence) const;
   // `watch` with the call's number and tensor added to each Stall. The tracker outlives it.
   StallWatch name_stalls(const StallWatch& watch) const;
 
@@ -44,7 +47,16 @@ class ActiveCallTracker {
     std::uint64_t number;
     const Tensor* tensor;
   };
+  // One number may have several parts, such as the groups of all_reduce_n: each has a sequence of its own.
+  struct PastCall {
+    std::uint64_t sequence = 0;
+    CallRecord record{};
+  };
+  const PastCall& last() const { return past_[newest_]; }
+
   std::optional<ActiveCall> call_;
+  std::array<PastCall, 8> past_{};
+  std::size_t newest_ = 0;
 };
 
 }  // namespace ddl

@@ -51,7 +51,11 @@ Collectives::Collectives(Transport& transport, const Grid& grid, const Options& 
       tuner_({transport.rank() == 0 ? options.cache_dir.value_or("") : "",
               render_topology(grid, options, kernel_name())}) {
   node_.set_stall_watch(active_call_.name_stalls(options_.stall));
-  if (inspector_) node_.set_inspector(inspector_.get(), place_.local_ranks);
+  if (inspector_) {
+    node_.set_inspector(inspector_.get(), place_.local_ranks);
+    inspector_->set_call_finder({[this] { return active_call_.summary(); },
+                                 [this](std::uint64_t sequence) { return active_call_.summary(sequence); }});
+  }
   for (const auto& comm : comms_) {
     comm->set_stall_watch(active_call_.name_stalls(options_.stall));
     comm->set_call_namer([this] { return active_call_.name(); });
@@ -63,14 +67,18 @@ Collectives::Collectives(Transport& transport, const Grid& grid, const Options& 
 Collectives::~Collectives() = default;
 
 Collectives::Request Collectives::make_request(OpType op, const Tensor& tensor, int detail,
-                                               std::uint64_t number) {
+                                               std::uint64_t number, std::size_t tensors) {
   check_tensor(tensor);
-  active_call_.begin(op, number, tensor);
-  const std::uint64_t numbers[] = {number, static_cast<std::uint64_t>(op), tensor.count,
+  const std::uint64_t numbers[] = {number,
+                                   static_cast<std::uint64_t>(op),
+                                   tensor.count,
                                    static_cast<std::uint64_t>(tensor.type),
-                                   static_cast<std::uint64_t>(detail)};
+                                   static_cast<std::uint64_t>(detail),
+                                   tensors};
   Request request;
-  request.call = {number, hash_text(tensor.name, hash_numbers(numbers)), op, tensor.name};
+  request.call = {number, hash_text(tensor.name, hash_numbers(numbers)), op, tensor.name,
+                  static_cast<std::uint16_t>(detail)};
+  active_call_.begin({op, request.call, tensor.count, tensor.type, 0}, tensor);
   request.options.signature = static_cast<std::uint32_t>(request.call.signature);
   request.options.wire_dtype = options_.wire;
   return request;
@@ -198,7 +206,10 @@ PipelineHooks Collectives::reduce_hooks(const SharedRange& range, const Reductio
 }
 
 void Collectives::all_reduce_n(std::span<const Tensor> tensors, Operation operation, std::uint64_t number) {
-  for (const Tensor& tensor : tensors) check_tensor(tensor);
+  for (const Tensor& tensor : tensors) {
+    check_tensor(tensor);
+    check_operation(tensor, operation);
+  }
   for (const std::vector<Tensor>& group : TensorPacker::group(tensors)) {
     if (!TensorPacker::is_small(group.front())) {
       all_reduce(group.front(), operation, number);
@@ -206,7 +217,7 @@ void Collectives::all_reduce_n(std::span<const Tensor> tensors, Operation operat
     }
     const Reduction reduction = reduction_of(group.front(), operation, transport_.size());
     const Request request =
-        make_request(OpType::all_reduce_n, group.front(), static_cast<int>(group.size()), number);
+        make_request(OpType::all_reduce_n, group.front(), static_cast<int>(operation), number, group.size());
     const Tensor packed = packer_.pack(group);
     guarded([&] { sum_by(options_.mode, packed, reduction, request); });
     packer_.unpack(group);
@@ -351,10 +362,13 @@ void Collectives::all_gather(const Tensor& in, const Tensor& out, std::uint64_t 
   });
 }
 
-void Collectives::rendezvous_to_allocate(std::uint64_t number) {
+void Collectives::rendezvous_to_allocate(std::size_t bytes, bool one_each, std::uint64_t number) {
   const Tensor nothing;
-  const Request request = make_request(OpType::allocate, nothing, 0, number);
-  guarded([&] { rendezvous_whole(nothing, request); });
+  Request request = make_request(one_each ? OpType::allocate : OpType::allocate_for_host, nothing, 0, number);
+  const std::uint64_t numbers[] = {request.call.signature, bytes};
+  request.call.signature = hash_numbers(numbers);
+  const CallInfo info{OpType::allocate, request.call, bytes, DataType::float32, 0};
+  guarded([&] { node_.rendezvous(info); });
 }
 
 // Who has passed the wires knows that each counterpart has passed its host's barrier.
@@ -365,25 +379,6 @@ void Collectives::barrier(std::uint64_t number) {
     node_.barrier(request.call);
     ddl::barrier(comms(), request.options);
   });
-}
-
-void Collectives::rendezvous(const CallInfo& info, const Tensor& tensor) {
-  active_call_.begin(info.op, info.call.sequence, tensor);
-  const ActiveCallTracker::Scope scope(active_call_);
-  InterNodeOptions options;
-  options.signature = static_cast<std::uint32_t>(info.call.signature);
-  node_.rendezvous(info);
-  ddl::barrier(comms(), options);
-}
-
-void Collectives::check_errors() {
-  node_.check_errors();
-  if (inspector_) inspector_->poll(-1);
-}
-
-void Collectives::broadcast_error(const Error& error) noexcept {
-  node_.report_failure(error);
-  if (inspector_) inspector_->report_failure(error);
 }
 
 }  // namespace ddl

@@ -50,8 +50,8 @@ class Collectives {
   void reduce_scatter(const Tensor& in, const Tensor& out, Operation operation, std::uint64_t number);
   void all_gather(const Tensor& in, const Tensor& out, std::uint64_t number);
   void barrier(std::uint64_t number);
-  // Returns when all ranks of the host have come to allocate. `number` counts their allocations.
-  void rendezvous_to_allocate(std::uint64_t number);
+  // Returns when all ranks of the host have come to allocate the same. `number` counts their allocations.
+  void rendezvous_to_allocate(std::size_t bytes, bool one_each, std::uint64_t number);
   // Calls that something else carries out, GPUs: returns when all ranks call the same. While one is under
   // way: answers ranks that ask, throws the error of another; and sends the others this rank's.
   void rendezvous(const CallInfo& info, const Tensor& tensor);
@@ -64,7 +64,7 @@ class Collectives {
   // From any thread.
   void set_progress(std::uint64_t state) { node_.set_progress(state); }
   // This rank makes no more calls: ranks waiting for one get an error.
-  void end() noexcept { node_.end(); }
+  void end() noexcept;
 
  private:
   // What a call is: for the host's barrier and for the wires.
@@ -72,7 +72,9 @@ class Collectives {
     CallId call;
     InterNodeOptions options;
   };
-  Request make_request(OpType op, const Tensor& tensor, int detail, std::uint64_t number);
+  // `detail`: the operation or the root; `tensors` that the call sums as one.
+  Request make_request(OpType op, const Tensor& tensor, int detail, std::uint64_t number,
+                       std::size_t tensors = 1);
   void update_once_per_node(const Tensor& tensor, const Reduction& reduction, const Request& request,
                             const Context::Update& update);
   static InterNodeAlgorithm algorithm_of(Mode mode);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 
 namespace ddl {
 namespace {
@@ -36,7 +37,7 @@ Route plan_route(PeerComms comms, std::span<const int> root, bool is_long) {
   return route;
 }
 
-struct SentMessage {
+struct PostedMessage {
   PeerComm* comm = nullptr;
   PeerComm::Ticket ticket = 0;
 };
@@ -71,8 +72,15 @@ void broadcast_on_trees(PeerComms comms, std::span<const int> root, std::span<st
   const auto part = [&](std::size_t i) {
     return data.subspan(i * message, std::min(message, data.size() - i * message));
   };
+  // Each child answers its parent with an empty message of its own call: two ranks that both send as the root
+  // would otherwise not find out.
+  std::vector<PostedMessage> answers;
+  for (const Hop& child : route.children)
+    answers.push_back({child.comm, child.comm->receive(child.rank, {})});
+  std::optional<PeerComm::Ticket> answer;
+  if (route.parent.comm != nullptr) answer = route.parent.comm->send(route.parent.rank, {});
   std::deque<PeerComm::Ticket> coming;
-  std::deque<SentMessage> going;
+  std::deque<PostedMessage> going;
   std::size_t posted = 0;
   for (std::size_t i = 0; i < messages; ++i) {
     if (route.parent.comm != nullptr) {
@@ -84,12 +92,16 @@ void broadcast_on_trees(PeerComms comms, std::span<const int> root, std::span<st
     }
     for (const Hop& child : route.children)
       going.push_back({child.comm, child.comm->send(child.rank, part(i))});
+    // After the first message is on its way, so that they cross.
+    for (const PostedMessage& expected : answers) expected.comm->wait(expected.ticket);
+    answers.clear();
     while (going.size() > broadcast_window * route.children.size()) {
       going.front().comm->wait(going.front().ticket);
       going.pop_front();
     }
   }
-  for (const SentMessage& sent : going) sent.comm->wait(sent.ticket);
+  for (const PostedMessage& sent : going) sent.comm->wait(sent.ticket);
+  if (answer) route.parent.comm->wait(*answer);
 }
 
 }  // namespace ddl

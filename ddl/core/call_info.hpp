@@ -23,7 +23,8 @@ enum class OpType : std::uint8_t {
   all_reduce_update,
   gather,
   verify_tensors,
-  allocate
+  allocate,
+  allocate_for_host
 };
 
 // What this rank thinks is being called; ranks that differ get Error(mismatch). `sequence` counts the calls
@@ -33,6 +34,7 @@ struct CallId {
   std::uint64_t signature = 0;
   std::optional<OpType> program = {};  // what the program calls, where parts of it have names of their own
   std::string_view tensor = {};        // its name, for messages; it outlives the call
+  std::uint16_t detail = 0;            // of the program's call: the operation, or the root
 };
 
 // A call in full: "all_reduce #812 of 4096 float32".
@@ -41,7 +43,7 @@ struct CallInfo {
   CallId call;
   std::size_t count = 0;
   DataType type = DataType::float32;
-  std::uint8_t detail = 0;  // the operation, or the root's low bits
+  std::uint16_t detail = 0;  // of a part without a program's call
 };
 
 }  // namespace ddl

@@ -8,39 +8,80 @@
 
 namespace ddl {
 
+namespace {
+
+// what: count | detail | type | op, from the lowest bit.
+constexpr unsigned detail_at = 40;
+constexpr unsigned type_at = 56;
+constexpr unsigned op_at = 60;
+constexpr std::uint64_t most_count = (std::uint64_t{1} << detail_at) - 1;
+constexpr std::uint64_t most_detail = 0xffff;
+
+OpType op_of(const CallRecord& record) { return static_cast<OpType>(record.what >> op_at); }
+
+std::string render_detail(const CallRecord& record) {
+  const std::uint64_t detail = record.what >> detail_at & most_detail;
+  switch (op_of(record)) {
+    case OpType::broadcast:
+      return fmt::format(" (root {})", detail);
+    case OpType::reduce_scatter:
+    case OpType::all_reduce:
+    case OpType::all_reduce_n:
+    case OpType::all_reduce_update:
+      return detail <= static_cast<std::uint64_t>(Operation::max)
+                 ? fmt::format(" ({})", name_of(static_cast<Operation>(detail)))
+                 : "";
+    default:
+      return "";
+  }
+}
+
+std::string render_call(const CallRecord& record, const std::string& detail, std::string_view tensor) {
+  const OpType op = op_of(record);
+  if (op == OpType::start) return std::string(name_of(op));
+  std::string text = fmt::format("{} #{}{}", name_of(op), record.sequence, detail);
+  const std::uint64_t count = record.what & most_count;
+  if (is_allocation(op)) return text + fmt::format(" of {} bytes", count);
+  if (!has_numbers(op)) return text;
+  text += fmt::format(" of {} {}", count, name_of(static_cast<DataType>(record.what >> type_at & 15U)));
+  return tensor.empty() ? text : fmt::format("{} \"{}\"", text, tensor);
+}
+
+}  // namespace
+
 std::string_view name_of(OpType op) {
-  constexpr std::string_view names[] = {"the start",  "barrier",    "broadcast",    "reduce_scatter",
-                                        "all_gather", "all_reduce", "all_reduce_n", "all_reduce_update",
-                                        "gather",     "agree",      "allocate"};
+  constexpr std::string_view names[] = {"the start",  "barrier",        "broadcast",    "reduce_scatter",
+                                        "all_gather", "all_reduce",     "all_reduce_n", "all_reduce_update",
+                                        "gather",     "verify_tensors", "allocate",     "allocate_for_host"};
   return names[static_cast<std::size_t>(op) % std::size(names)];
 }
 
 bool has_numbers(OpType op) { return op >= OpType::broadcast && op <= OpType::all_reduce_update; }
 
+bool is_allocation(OpType op) { return op == OpType::allocate || op == OpType::allocate_for_host; }
+
 CallRecord record_of(const CallInfo& info) {
-  constexpr std::uint64_t most = (std::uint64_t{1} << 52) - 1;
+  const std::uint64_t detail = info.call.program ? info.call.detail : info.detail;
   return {info.call.sequence, info.call.signature,
-          std::min<std::uint64_t>(info.count, most) | std::uint64_t{info.detail & 15U} << 52 |
-              static_cast<std::uint64_t>(info.type) << 56 |
-              static_cast<std::uint64_t>(info.call.program.value_or(info.op)) << 60};
+          std::min<std::uint64_t>(info.count, most_count) | detail << detail_at |
+              static_cast<std::uint64_t>(info.type) << type_at |
+              static_cast<std::uint64_t>(info.call.program.value_or(info.op)) << op_at};
 }
 
 std::string render_record(const CallRecord& record, std::string_view tensor) {
-  const auto op = static_cast<OpType>(record.what >> 60);
-  std::string text(name_of(op));
-  if (op == OpType::start) return text;
-  text += fmt::format(" #{}", record.sequence);
-  if (!has_numbers(op)) return text;
-  text += fmt::format(" of {} {}", record.what & ((std::uint64_t{1} << 52) - 1),
-                      name_of(static_cast<DataType>(record.what >> 56 & 15U)));
-  return tensor.empty() ? text : fmt::format("{} \"{}\"", text, tensor);
+  return render_call(record, "", tensor);
+}
+
+std::string describe_call(const CallRecord& record, std::string_view tensor) {
+  return render_call(record, render_detail(record), tensor);
 }
 
 std::string describe_difference(const std::string& odd, const std::string& odd_call, const std::string& first,
                                 const std::string& first_call) {
-  return odd_call == first_call ? fmt::format("{} and {} both call {}, but with other tensors or operations",
-                                              odd, first, odd_call)
-                                : fmt::format("{} calls {}, {} calls {}", odd, odd_call, first, first_call);
+  return odd_call == first_call
+             ? fmt::format("{} and {} both call {}, but with other tensors or other memory", odd, first,
+                           odd_call)
+             : fmt::format("{} calls {}, {} calls {}", odd, odd_call, first, first_call);
 }
 
 }  // namespace ddl

@@ -15,8 +15,16 @@ using InspectorClock = std::chrono::steady_clock;
 constexpr auto check_interval = std::chrono::milliseconds(2);
 constexpr auto between_polls = std::chrono::microseconds(200);
 constexpr std::size_t max_chain_shown = 5;  // ranks of a chain in a message
+// Its last messages may still be on their way.
+constexpr auto grace_after_end = std::chrono::milliseconds(1000);
+constexpr auto compare_calls_after = std::chrono::milliseconds(1000);
 
 }  // namespace
+
+Error make_end_error(const std::string& name, const std::string& call) {
+  return {Fault::lost, fmt::format("{} makes no more calls, and this is {}", name, call), name,
+          "all ranks make the same calls before their Context ends"};
+}
 
 LivenessInspector::LivenessInspector(std::unique_ptr<OobChannel> channel,
                                      std::function<std::string(int)> name_of, std::vector<int> neighbours,
@@ -32,6 +40,80 @@ void LivenessInspector::poll(std::span<const int> ranks) {
   if (now < next_check_) return;
   next_check_ = now + check_interval;
   answer_messages();
+  check_awaited(now);
+}
+
+void LivenessInspector::check_awaited(TimePoint now) {
+  if (awaited_.empty() || awaited_.front() < 0 || !calls_.current) return;
+  const int rank = awaited_.front();
+  const CallSummary mine = calls_.current();
+  if (mine.sequence == 0) return;
+  if (rank != wait_.rank || mine.sequence != wait_.sequence) {
+    wait_ = {rank, mine.sequence, now, 0};
+    call_answer_.reset();
+  }
+  const auto ended = ended_.find(rank);
+  if (ended != ended_.end() && now - std::max(ended->second, wait_.since) >= grace_after_end)
+    throw make_end_error(name_of_(rank), mine.text);
+  if (wait_.question == 0 && now - wait_.since >= compare_calls_after) {
+    OobMessage question;
+    question.kind = OobMessage::Kind::call_question;
+    question.number = wait_.question = ++number_;
+    question.sequence = mine.sequence;
+    channel_->send(rank, question);
+  }
+  if (call_answer_ && call_answer_->sequence == mine.sequence && call_answer_->signature != mine.signature)
+    throw different_calls(rank, call_answer_->text, mine);
+}
+
+void LivenessInspector::answer_call_question(int from, const OobMessage& question) {
+  if (!calls_.find) return;
+  const CallSummary call = calls_.find(question.sequence);
+  OobMessage answer;
+  answer.kind = OobMessage::Kind::call_answer;
+  answer.number = question.number;
+  answer.sequence = call.sequence;
+  answer.signature = call.signature;
+  store_text(answer.what, call.text);
+  channel_->send(from, answer);
+}
+
+// The higher rank first, so that both ranks have the same words.
+Error LivenessInspector::different_calls(int rank, const std::string& its_call,
+                                         const CallSummary& mine) const {
+  const std::string it = name_of_(rank);
+  const std::string me = name_of_(channel_->rank());
+  const std::string hint = "all ranks make the same calls with the same counts in the same order";
+  if (its_call.empty())
+    return {Fault::mismatch, fmt::format("{} makes another call than {}, which calls {}", it, me, mine.text),
+            it, hint};
+  return {Fault::mismatch,
+          rank > channel_->rank() ? describe_difference(it, its_call, me, mine.text)
+                                  : describe_difference(me, mine.text, it, its_call),
+          rank > channel_->rank() ? it + ", " + me : me + ", " + it, hint};
+}
+
+Error LivenessInspector::mismatch(int rank) {
+  const CallSummary mine = calls_.current ? calls_.current() : CallSummary{};
+  OobMessage question;
+  question.kind = OobMessage::Kind::call_question;
+  question.number = wait_.question = ++number_;
+  question.sequence = mine.sequence;
+  call_answer_.reset();
+  channel_->send(rank, question);
+  const auto end = InspectorClock::now() + patience_;
+  while (!call_answer_ && InspectorClock::now() < end) {
+    std::this_thread::sleep_for(between_polls);
+    answer_messages();
+  }
+  return different_calls(rank, call_answer_ ? call_answer_->text : "", mine);
+}
+
+void LivenessInspector::report_end(std::span<const int> ranks) noexcept {
+  if (failure_reported_) return;
+  OobMessage message;
+  message.kind = OobMessage::Kind::end;
+  for (const int rank : ranks) channel_->send(rank, message);
 }
 
 void LivenessInspector::answer_messages() {
@@ -46,6 +128,13 @@ void LivenessInspector::answer_messages() {
     } else if (message.kind == OobMessage::Kind::failure) {
       throw Error(static_cast<Fault>(message.fault), text_in(message.what), text_in(message.where),
                   text_in(message.hint));
+    } else if (message.kind == OobMessage::Kind::call_question) {
+      answer_call_question(received->from, message);
+    } else if (message.kind == OobMessage::Kind::call_answer) {
+      if (message.number == wait_.question)
+        call_answer_ = CallSummary{message.sequence, message.signature, text_in(message.what)};
+    } else if (message.kind == OobMessage::Kind::end) {
+      ended_.emplace(received->from, InspectorClock::now());
     } else if (message.number == number_) {  // an older one was given up on
       answer_ = message.waits_for;
     }

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Who is missing when a wait grows long: a rank asks the one it waits for whom that one waits for, and so on
 // down to the one that does not respond. A rank that gives up sends its neighbours the reason, so that they
-// do not report it as lost.
+// do not report it as lost; a rank that ends in order sends them that. A rank that waits long for another
+// asks it what it calls, so that ranks which wait for each other in different calls find out.
 #pragma once
 
+#include "ddl/core/call_record.hpp"
 #include "ddl/core/oob_channel.hpp"
 #include "ddl/error.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,6 +21,9 @@
 
 namespace ddl {
 
+// `name` has ended its Context, while this rank waits for it in `call`.
+Error make_end_error(const std::string& name, const std::string& call);
+
 class LivenessInspector {
  public:
   // `neighbours` get a message when this rank gives up. `patience`: how long an answer may take.
@@ -25,8 +31,9 @@ class LivenessInspector {
                     std::vector<int> neighbours,
                     std::chrono::milliseconds patience = std::chrono::milliseconds(1500));
 
-  // To be called again and again while this rank waits for `rank`, or for all of `ranks`, the most suspect one
-  // first: answers who asks. Throws the Error with which another rank has given up.
+  // To be called again and again while this rank waits for `rank`, or for all of `ranks`, the most suspect
+  // one first: answers who asks. Throws the Error with which another rank has given up; lost for a rank that
+  // makes no more calls; mismatch for a rank that makes another call than this one.
   void poll(int rank) { poll(std::span<const int>(&rank, 1)); }
   void poll(std::span<const int> ranks);
 
@@ -40,10 +47,27 @@ class LivenessInspector {
   // Down the chain from `rank`, for which this rank waits. Throws as wait_for().
   Unresponsive find_unresponsive(int rank);
 
+  // What this rank calls: now, or under a number of its last calls.
+  struct CallFinder {
+    std::function<CallSummary()> current;
+    std::function<CallSummary(std::uint64_t sequence)> find;
+  };
+  void set_call_finder(CallFinder finder) { calls_ = std::move(finder); }
+  // Both calls by name, for `rank` whose message does not belong to this rank's call. Blocks up to `patience`
+  // if it does not respond. Throws as poll().
+  Error mismatch(int rank);
+
   void report_failure(const Error& error) noexcept;
+  // This rank makes no more calls.
+  void report_end(std::span<const int> ranks) noexcept;
 
  private:
+  using TimePoint = std::chrono::steady_clock::time_point;
   void answer_messages();
+  void answer_call_question(int from, const OobMessage& question);
+  // Throws where the first awaited rank has ended; asks it what it calls when the wait grows long.
+  void check_awaited(TimePoint now);
+  Error different_calls(int rank, const std::string& its_call, const CallSummary& mine) const;
   int awaited_by(int asker) const;
   std::optional<int> ask(int rank);
   std::string render_chain(const std::vector<int>& chain, bool deadlock) const;
@@ -52,12 +76,21 @@ class LivenessInspector {
   std::function<std::string(int)> name_of_;
   std::vector<int> neighbours_;
   std::chrono::milliseconds patience_;
-  std::chrono::steady_clock::time_point next_check_;
+  TimePoint next_check_;
   std::vector<int> awaited_;
   int unresponsive_ = -1;  // gets no more notes
   std::uint32_t number_ = 0;
   std::optional<int> answer_;  // to the last question
   bool failure_reported_ = false;
+  CallFinder calls_;
+  std::map<int, TimePoint> ended_;  // ranks that make no more calls, and since when this is known
+  struct Wait {
+    int rank = -1;
+    std::uint64_t sequence = 0;
+    TimePoint since;
+    std::uint32_t question = 0;  // asked what it calls; 0: not yet
+  } wait_;
+  std::optional<CallSummary> call_answer_;  // to wait_.question
 };
 
 }  // namespace ddl

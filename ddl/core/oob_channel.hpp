@@ -9,12 +9,14 @@
 namespace ddl {
 
 struct OobMessage {
-  enum class Kind : std::uint32_t { question, answer, failure };
+  enum class Kind : std::uint32_t { question, answer, call_question, call_answer, failure, end };
   Kind kind = Kind::question;
   std::uint32_t number = 0;     // of the question
   std::int32_t waits_for = -1;  // answer: for whom it waits
-  std::uint32_t fault = 0;      // verdict: the error
-  char what[768] = {};
+  std::uint32_t fault = 0;      // failure: the error
+  std::uint64_t sequence = 0;   // of the call that is asked for, or answered
+  std::uint64_t signature = 0;  // call_answer
+  char what[768] = {};          // failure; call_answer: the call, "all_reduce #812 (max) of 4096 float32"
   char where[512] = {};
   char hint[512] = {};
 };

@@ -217,6 +217,7 @@ void GpuCollectives::issue(const GpuCall& call) {
     case OpType::gather:
     case OpType::verify_tensors:
     case OpType::allocate:
+    case OpType::allocate_for_host:
       break;
   }
   comms_->all_reduce(call.tensors, call.operation);
@@ -241,7 +242,7 @@ CallInfo call_info_of(const GpuCall& call, std::uint64_t number) {
   }
   if (call.tensors.size() == 1) info.call.tensor = call.tensors.front().name;
   info.detail =
-      static_cast<std::uint8_t>(call.op == OpType::broadcast ? call.root : static_cast<int>(call.operation));
+      static_cast<std::uint16_t>(call.op == OpType::broadcast ? call.root : static_cast<int>(call.operation));
   return info;
 }
 

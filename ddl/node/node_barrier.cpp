@@ -327,7 +327,7 @@ void NodeBarrier::Impl::compare(const CallRecord& record) const {
     const std::string odd_name = group.name_of(static_cast<int>(odd));
     const std::string first_name = group.name_of(0);
     const auto call_of = [&](std::size_t one) {
-      return render_record(record_at(one), text_in(ranks[one]->tensors.names[arrived % 2]));
+      return describe_call(record_at(one), text_in(ranks[one]->tensors.names[arrived % 2]));
     };
     fail(Error(Fault::mismatch, describe_difference(odd_name, call_of(odd), first_name, call_of(0)),
                fmt::format("{}, {}", odd_name, first_name),

@@ -122,7 +122,7 @@ void NodeCollectives::barrier(const CallId& call) {
 
 void NodeCollectives::begin_reduce(const SharedRange& range, const Reduction& reduction, const CallId& call) {
   impl_->barrier.rendezvous({OpType::reduce_scatter, call, range.count, range.type,
-                             static_cast<std::uint8_t>(reduction.operation)});
+                             static_cast<std::uint16_t>(reduction.operation)});
 }
 
 void NodeCollectives::reduce_chunk(const SharedRange& range, const Reduction& reduction, const Slice& chunk) {
@@ -161,7 +161,7 @@ void NodeCollectives::all_gather(const SharedRange& range, const CallId& call) {
 void NodeCollectives::all_reduce(const SharedRange& range, const Reduction& reduction, const CallId& call) {
   Impl& impl = *impl_;
   const CallInfo info{OpType::all_reduce, call, range.count, range.type,
-                      static_cast<std::uint8_t>(reduction.operation)};
+                      static_cast<std::uint16_t>(reduction.operation)};
   std::byte* own = range.parts[static_cast<std::size_t>(impl.rank)];
   const std::size_t bytes = range.count * size_of(range.type);
   if (is_small(bytes)) return impl.all_reduce_direct(own, range.count, reduction, info);
@@ -180,7 +180,7 @@ void NodeCollectives::broadcast(const SharedRange& range, int root, const CallId
   const std::size_t bytes = range.count * size_of(range.type);
   std::byte* own = range.parts[static_cast<std::size_t>(impl.rank)];
   if (bytes <= impl.small) return broadcast(own, range.count, range.type, root, call);
-  const CallInfo info{OpType::broadcast, call, range.count, range.type, static_cast<std::uint8_t>(root)};
+  const CallInfo info{OpType::broadcast, call, range.count, range.type, static_cast<std::uint16_t>(root)};
   impl.barrier.rendezvous(info);
   if (impl.rank != root) std::memcpy(own, range.parts[static_cast<std::size_t>(root)], bytes);
   impl.barrier.rendezvous(info);
@@ -190,7 +190,7 @@ void NodeCollectives::reduce_update(const SharedRange& range, const Reduction& r
                                     const Update& update) {
   Impl& impl = *impl_;
   const CallInfo info{OpType::all_reduce_update, call, range.count, range.type,
-                      static_cast<std::uint8_t>(reduction.operation)};
+                      static_cast<std::uint16_t>(reduction.operation)};
   impl.barrier.rendezvous(info);
   const Slice mine = slice(range.count, range.type);
   const std::size_t width = size_of(range.type);
@@ -267,7 +267,7 @@ void NodeCollectives::all_reduce(std::byte* data, std::size_t count, const Reduc
                                  const CallId& call) {
   Impl& impl = *impl_;
   const CallInfo info{OpType::all_reduce, call, count, reduction.type,
-                      static_cast<std::uint8_t>(reduction.operation)};
+                      static_cast<std::uint16_t>(reduction.operation)};
   if (impl.size <= max_ranks_direct || is_small(count * size_of(reduction.type))) {
     impl.all_reduce_direct(data, count, reduction, info);
   } else {
@@ -282,7 +282,7 @@ void NodeCollectives::reduce_scatter(std::byte* data, std::size_t count, const R
   const DataType type = reduction.type;
   const std::size_t width = size_of(type);
   const CallInfo info{OpType::reduce_scatter, call, count, type,
-                      static_cast<std::uint8_t>(reduction.operation)};
+                      static_cast<std::uint16_t>(reduction.operation)};
   const std::size_t piece_bytes = chunk_bytes / static_cast<std::size_t>(impl.size) / line_bytes * line_bytes;
   const std::size_t each = piece_bytes / width;
   const std::size_t steps = steps_of(slice_of(0, count, type).count, each);  // the first slice is the longest
@@ -338,7 +338,7 @@ void NodeCollectives::broadcast(std::byte* data, std::size_t count, DataType typ
     const std::size_t bytes = std::min(each, count - step * each) * width;
     std::byte* at = data + step * chunk_bytes;
     if (impl.rank == root && bytes != 0) std::memcpy(impl.my_buffer(), at, bytes);
-    impl.barrier.rendezvous({OpType::broadcast, call, count, type, static_cast<std::uint8_t>(root)});
+    impl.barrier.rendezvous({OpType::broadcast, call, count, type, static_cast<std::uint16_t>(root)});
     if (impl.rank != root && bytes != 0) std::memcpy(at, impl.buffer(root, impl.turn), bytes);
   }
 }

@@ -31,9 +31,10 @@ Stall LevelComm::stall_of(int peer, bool is_send) const {
   return stall;
 }
 
-Error LevelComm::mismatch(int peer, const std::string& did, std::size_t expected_bytes) const {
+Error LevelComm::mismatch(int peer) const {
+  if (inspector_ != nullptr) return inspector_->mismatch(job_rank(peer));
   return {Fault::mismatch,
-          fmt::format("{} {} for another call, {} were expected for {}", name_of(peer), did, expected_bytes,
+          fmt::format("{} makes another call than {}, which calls {}", name_of(peer), name_of(rank()),
                       call_ ? call_() : "this one"),
           name_of(peer), "all ranks make the same calls with the same counts in the same order"};
 }

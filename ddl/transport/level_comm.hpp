@@ -34,8 +34,8 @@ class LevelComm : public PeerComm {
   Error late(int peer, bool is_send) const;
   // Not lost, but late enough for a report.
   Stall stall_of(int peer, bool is_send) const;
-  // `did`: "sent 8 bytes".
-  Error mismatch(int peer, const std::string& did, std::size_t expected_bytes) const;
+  // A message of `peer` does not belong to this rank's call.
+  Error mismatch(int peer) const;
 
   Level level_;
   std::vector<std::string> names_;

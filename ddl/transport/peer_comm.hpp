@@ -34,7 +34,7 @@ class PeerComm {
   virtual void call_id(std::uint32_t call) { static_cast<void>(call); }
   // Called when a wait takes long.
   virtual void set_stall_watch(StallWatch watch) { static_cast<void>(watch); }
-  // What is being called, for messages.
+  // What is being called, for messages where there is no inspector.
   virtual void set_call_namer(std::function<std::string()> name) { static_cast<void>(name); }
   // Asked before a silent rank is reported; null: no inspector.
   virtual void set_inspector(LivenessInspector* inspector) { static_cast<void>(inspector); }

@@ -100,8 +100,8 @@ while IFS='|' read -r fate inside seconds text; do
 done << 'END'
 kill||5|rank 1
 stop||5|rank 1 (.*) has not come to all_reduce #21 of 1000 float32
-shape||5|rank 1 (.*) calls all_reduce #21 of 999 float32 "conv1", rank 0
-memory||5|both call all_reduce #21 of 1000 float32 "conv1", but with other tensors or operations
+shape||5|rank 1 (.*) calls all_reduce #21 (.*) of 999 float32 "conv1", rank 0
+memory||5|rank 1 (.*) calls all_reduce #21 (sum) of 1000 float32 "conv1", rank 0 (.*) calls all_reduce #21 (max) of
 busy||5|rank 1 (.*) has not computed its input yet
 none|kill 1 20|5|rank 1
 none|stop 1 20|5|rank 1 (.*) does not answer in all_reduce #20 of 1000 float32 on GPUs; process [0-9]* is stopped; it has not ended

@@ -58,7 +58,8 @@ int main(int argc, char** argv) {
                  error.where().c_str(), error.hint().c_str());
     std::fflush(stderr);
     if (std::getenv("STALL") != nullptr) std::this_thread::sleep_for(std::chrono::seconds(5));
-    // The Context of the rank that throws ends before its message is printed, and mpirun kills it when another rank ends.
+    // The Context of the rank that throws ends before its message is printed, and mpirun kills it when
+    // another rank ends.
     if (fate == "throw") std::this_thread::sleep_for(std::chrono::seconds(1));
     std::_Exit(1);
   } catch (const std::exception& error) {

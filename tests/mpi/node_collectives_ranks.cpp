@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The ranks of node_collectives.sh: sums through MPI's shared windows, compared with closed forms; or, with "away",
-// a last rank that comes too late. Each rank prints one line.
+// The ranks of node_collectives.sh: sums through MPI's shared windows, compared with closed forms; or, with
+// "away", a last rank that comes too late. Each rank prints one line.
 #include "ddl/node/node_collectives.hpp"
 #include "ddl/transport/mpi/mpi_node_comm.hpp"
 

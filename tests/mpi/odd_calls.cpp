@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// odd_calls FIRST SECOND: rank 1 does SECOND while the others do FIRST: sum, allocate, weights
-// (allocate_for_host), away (for 5 s), leave, again (a Context after the end of the first). Each reports what
-// it was reported, after how many seconds.
+// odd_calls FIRST SECOND: rank 1 does SECOND while the others do FIRST: sum, max, sums (all_reduce_n), maxes,
+// root0 (broadcast), own (broadcast, each rank its own root), barrier, refused (a broadcast that is refused,
+// then a barrier), allocate, more (1 element more), weights (allocate_for_host), away (for 5 s), leave, again
+// (a Context after the end of the first). Each reports what it was reported, after how many seconds.
 #include "ddl/ddl.hpp"
 
 #include <chrono>
@@ -23,6 +24,21 @@ ddl::Options options() {
 void call(ddl::Context& ddl, const std::string& what) {
   std::vector<float> values(1000, 1.0F);
   if (what == "sum") ddl.all_reduce(ddl::tensor(std::span(values), "conv1"), ddl::Operation::sum);
+  const ddl::Tensor tensor = ddl::tensor(values, "conv1");
+  if (what == "max") ddl.all_reduce(tensor, ddl::Operation::max);
+  if (what == "sums") ddl.all_reduce_n(std::span(&tensor, 1), ddl::Operation::sum);
+  if (what == "maxes") ddl.all_reduce_n(std::span(&tensor, 1), ddl::Operation::max);
+  if (what == "root0") ddl.broadcast(tensor, 0);
+  if (what == "own") ddl.broadcast(tensor, ddl.rank());
+  if (what == "refused") {
+    try {
+      ddl.broadcast(tensor, ddl.size());
+      std::printf("an invalid root was not refused\n");
+    } catch (const ddl::Error&) {
+    }
+  }
+  if (what == "barrier" || what == "refused") ddl.barrier();
+  if (what == "more") ddl.allocate<float>(101)[100] = 1.0F;
   if (what == "allocate") ddl.allocate<float>(100)[99] = 1.0F;
   if (what == "weights") ddl.allocate_for_host<float>(100)[99] = 1.0F;
   if (what == "away") std::this_thread::sleep_for(std::chrono::seconds(5));

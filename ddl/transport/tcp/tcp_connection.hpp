@@ -22,8 +22,8 @@ struct TcpPost {
   std::size_t size = 0;
   std::uint32_t call_id = 0;
   bool done = false;
-  TcpClock::time_point transferred{};     // when bytes of it last went
-  std::optional<std::uint64_t> odd_size;  // done, but it was another message, of that many bytes
+  TcpClock::time_point transferred{};  // when bytes of it last went
+  bool is_odd = false;                 // done, but it was another message
 };
 using TcpPostPointer = std::shared_ptr<TcpPost>;
 

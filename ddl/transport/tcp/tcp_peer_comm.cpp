@@ -103,7 +103,7 @@ class TcpPeerComm : public LevelComm {
       stall.waited(seconds_since(begun), [&] { return stall_of(message.peer, message.is_send); });
     }
     if (stall.reported()) stall.over(seconds_since(begun));
-    if (post.odd_size) throw mismatch(message.peer, fmt::format("sent {} bytes", *post.odd_size), post.size);
+    if (post.is_odd) throw mismatch(message.peer);
   }
 
   // The verdict of another rank, if it comes in time; else that `gone` is lost.
@@ -113,6 +113,9 @@ class TcpPeerComm : public LevelComm {
       inspector_->poll(job_rank(message.peer));
       std::this_thread::sleep_for(milliseconds(3));
     }
+    const TcpConnection* const connection = mesh_.connection_to(gone);
+    if (connection != nullptr && connection->end() == TcpConnection::End::clean)
+      throw make_end_error(mesh_.name_of(gone), call_ ? call_() : "this call");
     throw mesh_.lost(gone);
   }
 

@@ -133,9 +133,8 @@ TEST_CASE("hosts of several ranks: the call is reported as the program made it")
   };
   CHECK_THROWS_AS(run_contexts(packed_hosts(2, 2), {}, work), ddl::Error);
   const std::string says =
-      "rank 1 (h0) calls all_reduce #1 of 101 float32 \"conv1\", rank 0 (h0) calls all_reduce #1 of 100 "
-      "float32 "
-      "\"conv1\"";
+      "rank 1 (h0) calls all_reduce #1 (sum) of 101 float32 \"conv1\", "
+      "rank 0 (h0) calls all_reduce #1 (sum) of 100 float32 \"conv1\"";
   CHECK(reported == std::vector<std::string>(2, says));
 }
 
@@ -143,10 +142,16 @@ namespace {
 
 using CallId = std::function<void(Context&)>;
 
-// Every call of a Context, with the name that messages give it.
+// Every call of a Context, with the name that messages give it, and what they add where two calls differ.
 struct NamedCall {
   std::string name;
+  std::string detail;
+  std::string tensor;
   CallId call;
+  std::string described() const {  // the detail stands behind the number
+    std::string text = name;
+    return text.insert(text.find("#1") + 2, detail) + tensor;
+  }
 };
 std::vector<NamedCall> every_call() {
   static std::vector<float> small(6);
@@ -155,19 +160,20 @@ std::vector<NamedCall> every_call() {
   static const ddl::Tensor part = ddl::tensor(std::span(small), "w");
   const Context::Update update = [](std::size_t, std::size_t, const std::byte*) {};
   return {
-      {"barrier #1", [](Context& ddl) { ddl.barrier(); }},
-      {"broadcast #1 of 12 float32 \"v\"", [](Context& ddl) { ddl.broadcast(tensor, 0); }},
-      {"all_reduce #1 of 12 float32 \"v\"", [](Context& ddl) { ddl.all_reduce(tensor, Operation::sum); }},
-      {"all_reduce_n #1 of 12 float32 \"v\"",
+      {"barrier #1", "", "", [](Context& ddl) { ddl.barrier(); }},
+      {"broadcast #1 of 12 float32", " (root 0)", " \"v\"", [](Context& ddl) { ddl.broadcast(tensor, 0); }},
+      {"all_reduce #1 of 12 float32", " (sum)", " \"v\"",
+       [](Context& ddl) { ddl.all_reduce(tensor, Operation::sum); }},
+      {"all_reduce_n #1 of 12 float32", " (sum)", " \"v\"",
        [](Context& ddl) { ddl.all_reduce_n(std::span(&tensor, 1), Operation::sum); }},
-      {"all_reduce_update #1 of 12 float32 \"v\"",
+      {"all_reduce_update #1 of 12 float32", " (sum)", " \"v\"",
        [update](Context& ddl) { ddl.all_reduce_update(tensor, Operation::sum, update); }},
-      {"reduce_scatter #1 of 12 float32 \"v\"",
+      {"reduce_scatter #1 of 12 float32", " (sum)", " \"v\"",
        [](Context& ddl) { ddl.reduce_scatter(tensor, part, Operation::sum); }},
-      {"all_gather #1 of 6 float32 \"w\"", [](Context& ddl) { ddl.all_gather(part, tensor); }},
-      {"gather #1", [](Context& ddl) { ddl.gather("mine"); }},
-      {"agree #1", [](Context& ddl) { ddl.verify_tensors(std::span(&tensor, 1)); }},
-      {"allocate #1", [](Context& ddl) { ddl.allocate<float>(10); }},
+      {"all_gather #1 of 6 float32", "", " \"w\"", [](Context& ddl) { ddl.all_gather(part, tensor); }},
+      {"gather #1", "", "", [](Context& ddl) { ddl.gather("mine"); }},
+      {"verify_tensors #1", "", "", [](Context& ddl) { ddl.verify_tensors(std::span(&tensor, 1)); }},
+      {"allocate #1 of 40 bytes", "", "", [](Context& ddl) { ddl.allocate<float>(10); }},
   };
 }
 
@@ -198,7 +204,8 @@ TEST_CASE("two different calls: both ranks are reported both by the names that t
       Options options;
       options.timeout_seconds = 20.0;
       const std::vector<std::string> reported = messages_of_two(first.call, second.call, options);
-      CHECK(reported[0] == "rank 1 (h0) calls " + second.name + ", rank 0 (h0) calls " + first.name);
+      CHECK(reported[0] ==
+            "rank 1 (h0) calls " + second.described() + ", rank 0 (h0) calls " + first.described());
       CHECK(reported[1] == reported[0]);
     }
   }
@@ -210,7 +217,7 @@ TEST_CASE("a rank that stays away is missed in whatever is called") {
     options.timeout_seconds = 0.2;
     const auto sleeps = [](Context&) { std::this_thread::sleep_for(std::chrono::milliseconds(700)); };
     CHECK(messages_of_two(each.call, sleeps, options)[0] ==
-          "rank 1 (h0) has not come to " + each.name.substr(0, each.name.find(" \"")) + " within 0.2 s");
+          "rank 1 (h0) has not come to " + each.name + " within 0.2 s");
   }
 }
 
@@ -278,6 +285,49 @@ TEST_CASE("what no call can take is refused, and the next call is made") {
   CHECK_THROWS_AS(alone.start_all_reduce_update(good, Operation::sum, nullptr).wait(), ddl::Error);
   CHECK_NOTHROW(alone.all_reduce(good, Operation::sum));
   CHECK(values == std::vector<float>(4, 1.0F));
+}
+
+TEST_CASE("a call that one rank alone was refused does not count") {
+  run_contexts(packed_hosts(1, 2), {}, [](Context& ddl) {
+    std::vector<float> values(4, 1.0F);
+    std::vector<std::int32_t> numbers(1);
+    const ddl::Tensor mixed[] = {ddl::tensor(values), ddl::tensor(numbers)};
+    if (ddl.rank() == 0) {
+      CHECK_THROWS_AS(ddl.broadcast(ddl::tensor(values), 7), ddl::Error);
+      CHECK_THROWS_AS(ddl.start_broadcast(ddl::tensor(values), -1).wait(), ddl::Error);
+      CHECK_THROWS_AS(ddl.all_reduce_n(mixed, Operation::average), ddl::Error);
+    }
+    CHECK_NOTHROW(ddl.barrier());
+    CHECK_NOTHROW(ddl.all_reduce(ddl::tensor(values), Operation::sum));
+    CHECK(values[3] == 2.0F);
+  });
+}
+
+TEST_CASE("broadcasts with two roots are reported between hosts") {
+  std::mutex mutex;
+  std::vector<std::string> reported;
+  const auto work = [&](Context& ddl) {
+    std::vector<float> values(4, static_cast<float>(ddl.rank()));
+    try {
+      ddl.broadcast(ddl::tensor(values), ddl.rank());
+    } catch (const ddl::Error& error) {
+      const std::lock_guard lock(mutex);
+      reported.emplace_back(error.what());
+      CHECK(error.fault() == ddl::Fault::mismatch);
+      throw;
+    }
+  };
+  CHECK_THROWS_AS(run_contexts(packed_hosts(2, 1), {}, work), ddl::Error);
+  CHECK(reported.size() == 2);
+}
+
+TEST_CASE("two operations of all_reduce_n are reported between hosts") {
+  const auto work = [&](Context& ddl) {
+    std::vector<float> values(4, 1.0F);
+    const ddl::Tensor tensors[] = {ddl::tensor(values)};
+    ddl.all_reduce_n(tensors, ddl.rank() == 0 ? Operation::sum : Operation::max);
+  };
+  CHECK_THROWS_AS(run_contexts(packed_hosts(2, 1), {}, work), ddl::Error);
 }
 
 TEST_CASE("a deadline that never comes is refused") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which rank does not respond at the end of a chain of ranks that wait for each other; how ranks that give up are reported.
+// Which rank does not respond at the end of a chain of ranks that wait for each other; how ranks that give up
+// are reported.
 #include "ddl/core/liveness_inspector.hpp"
 
 #include <doctest/doctest.h>
@@ -176,6 +177,80 @@ TEST_CASE("all that wait in a ring find the same rank, in any order of giving up
     CAPTURE(rank);
     CHECK(said[static_cast<std::size_t>(rank)] == (rank == 2 ? "" : "rank 2"));
   }
+}
+
+namespace {
+
+// rank 1 answers in a call of its own until rank 0 has its error.
+std::string error_of_rank_0(const ddl::CallSummary& call_0, const ddl::CallSummary& call_1,
+                            bool asks_at_once) {
+  Post post(2);
+  std::atomic<bool> over = false;
+  std::thread other([&] {
+    ddl::LivenessInspector inspector = inspector_of(post, 1);
+    inspector.set_call_finder({[&] { return call_1; }, [&](std::uint64_t) { return call_1; }});
+    while (!over) {
+      inspector.poll(std::span<const int>());
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+  });
+  ddl::LivenessInspector inspector = inspector_of(post, 0);
+  inspector.set_call_finder({[&] { return call_0; }, [&](std::uint64_t) { return call_0; }});
+  std::string error;
+  try {
+    if (asks_at_once) throw inspector.mismatch(1);
+    for (int i = 0; i < 700; ++i) {
+      inspector.poll(1);
+      std::this_thread::sleep_for(milliseconds(3));
+    }
+  } catch (const ddl::Error& caught) {
+    error = caught.what();
+    CHECK(caught.fault() == ddl::Fault::mismatch);
+  }
+  over = true;
+  other.join();
+  return error;
+}
+
+}  // namespace
+
+TEST_CASE("a rank whose message does not belong to the call is asked for its own call") {
+  const std::string both = "rank 1 calls barrier #2, rank 0 calls all_reduce #2 (sum) of 4 float32";
+  CHECK(error_of_rank_0({2, 7, "all_reduce #2 (sum) of 4 float32"}, {2, 8, "barrier #2"}, true) == both);
+}
+
+TEST_CASE("a long wait compares the calls, of the same sequence only") {
+  const std::string both = "rank 1 calls barrier #2, rank 0 calls all_reduce #2 (sum) of 4 float32";
+  const ddl::CallSummary mine{2, 7, "all_reduce #2 (sum) of 4 float32"};
+  CHECK(error_of_rank_0(mine, {2, 8, "barrier #2"}, false) == both);
+  CHECK(error_of_rank_0(mine, {2, 7, mine.text}, false).empty());
+  CHECK(error_of_rank_0(mine, {1, 8, "barrier #1"}, false).empty());  // it comes later
+  CHECK(error_of_rank_0(mine, {}, false).empty());
+}
+
+TEST_CASE(
+    "a rank that has ended in order is reported while it is awaited, after a while for its last messages") {
+  Post post(3);
+  const int to[] = {0};
+  inspector_of(post, 1).report_end(to);
+  ddl::LivenessInspector inspector = inspector_of(post, 0);
+  inspector.set_call_finder({[] { return ddl::CallSummary{3, 7, "all_reduce #3"}; }, {}});
+  for (int i = 0; i < 100; ++i) {
+    inspector.poll(2);
+    std::this_thread::sleep_for(milliseconds(3));
+  }
+  CHECK_NOTHROW(inspector.poll(1));
+  std::string error;
+  for (int i = 0; i < 1000 && error.empty(); ++i) {
+    try {
+      inspector.poll(1);
+    } catch (const ddl::Error& caught) {
+      error = caught.what();
+      CHECK(caught.where() == "rank 1");
+    }
+    std::this_thread::sleep_for(milliseconds(3));
+  }
+  CHECK(error == "rank 1 makes no more calls, and this is all_reduce #3");
 }
 
 TEST_SUITE_END();

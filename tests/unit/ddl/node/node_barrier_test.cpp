@@ -53,28 +53,32 @@ TEST_CASE("ranks that call different things are named by all") {
        [](NodeCollectives& stage, std::byte* data, bool odd) {
          stage.all_reduce(data, odd ? 64 : 63, {}, {7, 0});
        },
-       "mismatch: rank 2 (h2) calls all_reduce #7 of 64 float32, rank 0 (h2) calls all_reduce #7 of 63 "
+       "mismatch: rank 2 (h2) calls all_reduce #7 (sum) of 64 float32, rank 0 (h2) calls all_reduce #7 (sum) "
+       "of 63 "
        "float32 | "
        "rank 2 (h2), rank 0 (h2)"},
       {"type",
        [](NodeCollectives& stage, std::byte* data, bool odd) {
          stage.all_reduce(data, 64, {odd ? DataType::int32 : DataType::float32, Operation::sum, 1.0}, {7, 0});
        },
-       "mismatch: rank 2 (h2) calls all_reduce #7 of 64 int32, rank 0 (h2) calls all_reduce #7 of 64 float32 "
+       "mismatch: rank 2 (h2) calls all_reduce #7 (sum) of 64 int32, rank 0 (h2) calls all_reduce #7 (sum) "
+       "of 64 float32 "
        "| "
        "rank 2 (h2), rank 0 (h2)"},
       {"tensor",
        [](NodeCollectives& stage, std::byte* data, bool odd) {
          stage.all_reduce(data, 64, {}, {7, odd ? 1U : 2U, {}, odd ? "bias" : "weight"});
        },
-       "mismatch: rank 2 (h2) calls all_reduce #7 of 64 float32 \"bias\", rank 0 (h2) calls all_reduce #7 of "
+       "mismatch: rank 2 (h2) calls all_reduce #7 (sum) of 64 float32 \"bias\", rank 0 (h2) calls all_reduce "
+       "#7 (sum) of "
        "64 "
        "float32 \"weight\" | rank 2 (h2), rank 0 (h2)"},
       {"verb",
        [](NodeCollectives& stage, std::byte* data, bool odd) {
          odd ? stage.barrier({8, 0}) : stage.broadcast(data, 64, DataType::float32, 0, {8, 0});
        },
-       "mismatch: rank 2 (h2) calls barrier #8, rank 0 (h2) calls broadcast #8 of 64 float32 | rank 2 (h2), "
+       "mismatch: rank 2 (h2) calls barrier #8, rank 0 (h2) calls broadcast #8 (root 0) of 64 float32 | rank "
+       "2 (h2), "
        "rank 0 "
        "(h2)"},
       {"order",
@@ -86,9 +90,9 @@ TEST_CASE("ranks that call different things are named by all") {
        [](NodeCollectives& stage, std::byte* data, bool odd) {
          stage.all_reduce(data, 64, {}, {7, odd ? 1U : 2U});
        },
-       "mismatch: rank 2 (h2) and rank 0 (h2) both call all_reduce #7 of 64 float32, but with other tensors "
-       "or "
-       "operations | rank 2 (h2), rank 0 (h2)"},
+       "mismatch: rank 2 (h2) and rank 0 (h2) both call all_reduce #7 (sum) of 64 float32, but with other "
+       "tensors "
+       "or other memory | rank 2 (h2), rank 0 (h2)"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.name);
