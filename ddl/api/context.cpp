@@ -135,7 +135,7 @@ struct Context::Impl {
     if (std::uncaught_exceptions() == exceptions) return collectives.end();
     const std::string name = grid.name_of(transport->rank());
     const Error left(Fault::lost, fmt::format("an exception ended the Context of {}", name), name,
-                     "read the message of that rank; the other ranks cannot continue without it");
+                     "read the message of that rank: it has the reason");
     try {
       attempt(
           [&](std::uint64_t) {

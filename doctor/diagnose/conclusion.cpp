@@ -103,7 +103,9 @@ void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed
                             !findings.front().evidence.empty() &&
                             findings.front().evidence.front().source == log.sources[line->source] &&
                             findings.front().evidence.front().line > line->line.line;
-  const bool explains = line->score >= min_explaining_score || precedes_end;
+  // What other ranks report of a rank: its own words explain it, wherever they stand.
+  const bool explains = line->score >= min_explaining_score || precedes_end ||
+                        (!findings.empty() && findings.front().id == missed_rank_id);
   // A crash after a rank exited with a status of its own is a consequence.
   if (!explains && ended && ended->evidence.line < line->line.line && exited_itself(*ended)) return;
   if (place.host.empty() && place.rank) place.host = log.matches.host_of(*place.rank);

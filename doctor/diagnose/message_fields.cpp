@@ -64,6 +64,8 @@ std::optional<FoundField> read_field(std::string_view line) {
   const std::string_view key = trim(line.substr(0, colon));
   const std::string_view value = trim(line.substr(colon + 1));
   if (key.empty() || value.empty()) return std::nullopt;
+  if (line.starts_with("error:"))
+    return std::nullopt;  // a program's own message: Open MPI's fields are indented
   const std::string small = lower_text(key);
   const auto known =
       std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.first == small; });

@@ -215,4 +215,24 @@ TEST_CASE("the last words before a call of MPI_Abort are in the title") {
   CHECK(numbers.cause->title == "rank 4 called MPI_Abort");
 }
 
+TEST_CASE("a rank's own words explain what the other ranks of libddl report of it") {
+  const std::string reported =
+      "an exception ended the Context of rank 1 (node2)\n  at:  rank 1 (node2)\n"
+      "  try: read the message of that rank: it has the reason\n";
+  const std::string own = "error: cannot open part-1.bin\n";
+  const std::string thrown =
+      "terminate called after throwing an instance of 'std::runtime_error'\n"
+      "  what():  cannot open part-1.bin\n";
+  const std::string end =
+      "Primary job  terminated normally, but 1 process returned\n"
+      "a non-zero exit code. Per user-direction, the job has been aborted.\n";
+  for (const std::string& text : {reported + own + end, own + reported + end, thrown + reported + end}) {
+    CAPTURE(text);
+    const Diagnosis diagnosis = diagnose_text(text);
+    REQUIRE(diagnosis.cause);
+    CHECK(diagnosis.cause->title.find("cannot open part-1.bin") != std::string::npos);
+  }
+  CHECK(id_of_cause(diagnose_text(reported + end)) == "O16");
+}
+
 TEST_SUITE_END();
