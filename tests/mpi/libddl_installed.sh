@@ -24,6 +24,10 @@ read -ra flags <<< "$(pkg-config --cflags --libs ddl)"
 expect 0 '' c++ -std=c++20 "$work/example/sum.cpp" -o "$work/by_hand" "${flags[@]}"
 expect 0 'rank 1 of 2 (2x1): 1.5' ranks 2 "$work/by_hand"
 
+# Numbers that a call could not write into are refused in words.
+printf '#include <ddl/ddl.hpp>\nint main() { const std::vector<float> v(4); return ddl::tensor(v).count == 4; }\n' > "$work/const.cpp"
+expect 1 'ddl::tensor() needs numbers that are not const' c++ -std=c++20 -c "$work/const.cpp" -o "$work/const.o" "${flags[@]}"
+
 # The version of the loaded library is that of the packages.
 printf '#include <ddl/ddl.h>\n#include <stdio.h>\nint main(void) { return puts(ddl_version()) < 0; }\n' > "$work/version.c"
 expect 0 '' cc "$work/version.c" -o "$work/version" "${flags[@]}"
