@@ -12,7 +12,9 @@ std::span<const Check> name_checks() {
        "A name that leads to no address stops ssh, mpirun and every rendezvous on that host.",
        "Each host asks its resolver (getaddrinfo) for all names of the job up to 512; of more, its own, the "
        "first and a "
-       "sample of 64 that differs between hosts. fail: a name has no address. One family (IPv4) is enough.",
+       "sample of 64 that differs between hosts. fail: a name has no address. warn: only the ssh "
+       "configuration "
+       "of the driver host knows it, and the job has several hosts. One family (IPv4) is enough.",
        "Add the name to DNS, or to /etc/hosts of every host.", check_names_resolve},
       {"NAME-02", "rankfile names", Level::quick, Place::driver_host,
        "Open MPI compares the rankfile's names with those of the allocation as text: ib1 is not node1, "

@@ -2,6 +2,7 @@
 // What the hosts take the job's names for, and each for its own.
 #include "base/text/text.hpp"
 #include "doctor/checks/name.hpp"
+#include "doctor/checks/ssh_aliases.hpp"
 #include "doctor/parse/cidr.hpp"
 #include "doctor/parse/names.hpp"
 
@@ -94,18 +95,20 @@ Remedy teach_names(const CheckInput& input, const Addresses& known, const std::v
 CheckResult evaluate_names(const CheckInput& input, const std::set<std::string>& wanted,
                            const std::function<const Addresses&()>& known, const HostReport& host) {
   if (!host.facts.text("name.table")) return skip(host.facts.why_missing("name.table"));
-  std::vector<std::string> missing;
+  std::vector<std::string> missing, aliases;
+  const std::set<std::string> known_to_ssh = find_ssh_aliases(input);
   std::string why;
   std::size_t asked = 0;
   for (const auto& [name, row] : read_name_table(host.facts)) {
     if (!wanted.contains(name)) continue;
     ++asked;
     if (!row.addresses.empty()) continue;
-    missing.push_back(name);
+    (known_to_ssh.contains(name) ? aliases : missing).push_back(name);
     why = row.problem;
   }
   const auto left_out = host.facts.number("name.left_out").value_or(0);
   const std::string rest = left_out > 0 ? fmt::format(", {} more not asked here", left_out) : "";
+  if (missing.empty() && !aliases.empty() && input.hosts.size() > 1) return warn_of_aliases(aliases, asked);
   if (missing.empty()) return pass(fmt::format("{} names resolve{}", asked, rest));
   return {Verdict::fail,
           fmt::format("{} of {} names resolve to nothing: {} ({}){}", missing.size(), asked, some_of(missing),
@@ -126,10 +129,12 @@ void evaluate_names_of_driver_host(const CheckInput& input, const std::set<std::
   CheckResult result = evaluate_names(input, wanted, known, input.driver_host);
   if (result.verdict != Verdict::fail) return;
   std::vector<std::string> missing;
+  const std::set<std::string> known_to_ssh = find_ssh_aliases(input);
   const NameTable table = read_name_table(input.driver_host.facts);
   for (const HostReport& host : input.hosts) {
     const auto row = table.find(host.host);
-    if (row != table.end() && row->second.addresses.empty()) missing.push_back(host.host);
+    const bool is_unknown = row != table.end() && row->second.addresses.empty();
+    if (is_unknown && !known_to_ssh.contains(host.host)) missing.push_back(host.host);
   }
   result.observed = "on the driver host " + result.observed;
   result.remedy.on_driver_host = true;

@@ -128,6 +128,35 @@ TEST_CASE("NAME-01: a name that the driver host cannot resolve, though the hosts
   CHECK(alone.remedy.note == "check, then add to /etc/hosts: 10.1.1.3 node3 (reported by node1 only)");
 }
 
+TEST_CASE("NAME-01: a Host of the ssh configuration is reported once, and only among several hosts") {
+  DoctorInput input;
+  for (int i = 1; i <= 2; ++i) {
+    HostReport& host = input.add("alias" + std::to_string(i));
+    fill(host, i);
+    for (const char* name : {"alias1", "alias2"})
+      replace_row(host, name, std::string(name) + " ! Name or service not known");
+  }
+  fill(input.driver_host, 1);
+  for (const char* name : {"alias1", "alias2"})
+    replace_row(input.driver_host, name, std::string(name) + " ! Name or service not known");
+  const Finding finding = only(run_check("NAME-01", input));
+  CHECK(finding.verdict == Verdict::warn);
+  CHECK(finding.hosts == std::vector<std::string>{"alias1", "alias2"});
+  CHECK(finding.remedy.note.starts_with("name the hosts as `ssh -G alias1 | grep '^hostname '` shows"));
+  input.host("alias2").reach.problem = "Could not resolve hostname alias2";  // then it is no alias
+  const auto unreached = run_check("NAME-01", input);
+  CHECK(std::ranges::any_of(unreached, [](const Finding& one) {
+    return one.verdict == Verdict::fail && one.observed.find("alias2") != std::string::npos;
+  }));
+
+  DoctorInput one;
+  fill(one.add("alias1"), 1);
+  replace_row(one.host("alias1"), "alias1", "alias1 ! Name or service not known");
+  fill(one.driver_host, 2);
+  replace_row(one.driver_host, "alias1", "alias1 ! Name or service not known");
+  CHECK(only(run_check("NAME-01", one)).verdict == Verdict::pass);
+}
+
 TEST_CASE("NAME-02: the two famous hosts files") {
   DoctorInput input = four_hosts();
   CHECK(only(run_check("NAME-02", input)).verdict == Verdict::skip);
