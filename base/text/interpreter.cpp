@@ -19,10 +19,6 @@ bool takes_value(bool python, const std::string& option) {
   return option == "-o" || option == "-O" || option == "-I" || option == "--rcfile";
 }
 
-bool is_shell(std::string_view program) {
-  return std::ranges::find(shells, base_name(program)) != shells.end();
-}
-
 // "#!/bin/bash", "#! /usr/bin/env sh -e"
 bool names_shell(std::string_view script) {
   if (!script.starts_with("#!")) return false;
