@@ -271,9 +271,9 @@ launch talk 1 -- sh -c 'echo "ORTE has lost communication with a remote daemon."
 same "talk of a lost host: status" 0 "$status"
 
 # --- a host without ddlrun at that path starts the program all the same
-shell=$("$DDLRUN" launch 1 not-this-host --sockets 1 --cores 1 --dry-run -- printf '%s|' 'a b' "it's" '' 2> /dev/null |
-  tail -1 | sed -n "s/.*\\(\\/bin\\/sh -c .*\\)/\\1/p")
+"$DDLRUN" launch 1 not-this-host --sockets 1 --cores 1 --dry-run -- printf '%s|' 'a b' "it's" '' > script 2> /dev/null
+shell=$(tail -1 script | sed -n "s/.*\\(\\/bin\\/sh -c .*\\)/\\1/p")
 same "without ddlrun" "a b|it's||" "$(bash -c "${shell//$(readlink -f "$DDLRUN")//no/ddlrun}")"
-same "with ddlrun" "a b|it's||" "$(bash -c "$shell")"
+same "with ddlrun" "a b|it's||" "$(DDLRUN_RANKS=$(grep '^{"schema":"ddlrun.ranks' script) OMPI_COMM_WORLD_RANK=0 bash -c "$shell")"
 
 finish
