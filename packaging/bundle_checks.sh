@@ -51,7 +51,7 @@ checks() {
   # Each rank, and a host's daemon, is started by the path of bin/ddlrun.
   expect 0 'rank 1 of 2' "$ddlrun" launch --launcher ssh 2 -- sh -c 'echo "rank $RANK of $WORLD_SIZE"'
   # Without MPI each rank of the trainer would be rank 0 of 1.
-  expect_refusal 3 '--launcher ssh starts ranks without MPI' "$ddlrun" launch --launcher ssh 2 -- "$trainer" "${training[@]}"
+  expect_refusal 3 'need a token: --launcher ssh starts them without MPI' "$ddlrun" launch --launcher ssh 2 -- "$trainer" "${training[@]}"
   # The host's MPI needs a C library that is as new as the host's.
   [ -z "${DDLRUN_BUNDLED_LIBC:-}" ] || [ -z "$host_is_newer" ] || return
   local launcher

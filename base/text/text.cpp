@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 
@@ -17,6 +18,8 @@ namespace {
 constexpr std::size_t shortest_part = 4;  // of a name that is completed: "--lr"
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool is_word_byte(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$'; }
 
 bool is_shell_safe(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -211,6 +214,22 @@ bool matches_pattern(std::string_view pattern, std::string_view name) {
     if (matches_pattern(pattern.substr(1), name.substr(skip))) return true;
   }
   return false;
+}
+
+std::size_t find_word(std::string_view text, std::string_view word, std::size_t from) {
+  for (std::size_t at = text.find(word, from); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !is_word_byte(text[at - 1])) && (end == text.size() || !is_word_byte(text[end])))
+      return at;
+  }
+  return std::string_view::npos;
+}
+
+std::string replace_word(std::string text, std::string_view word, std::string_view by) {
+  for (std::size_t at = find_word(text, word); at != std::string::npos;
+       at = find_word(text, word, at + by.size()))
+    text.replace(at, word.size(), by);
+  return text;
 }
 
 std::string render_bytes(std::uint64_t bytes) {

@@ -57,6 +57,12 @@ std::optional<std::string> closest_match(std::string_view word, std::span<const 
 // Whether the name fits a pattern in which each * means any letters, or none.
 bool matches_pattern(std::string_view pattern, std::string_view name);
 
+// The place of `word` from `from` on where no letter, digit, _ or $ precedes or follows it; npos if there is
+// none.
+std::size_t find_word(std::string_view text, std::string_view word, std::size_t from = 0);
+// Each such place replaced.
+std::string replace_word(std::string text, std::string_view word, std::string_view by);
+
 // A size for people, in powers of 1024: "64 KiB", "15.9 GiB", "0 bytes".
 std::string render_bytes(std::uint64_t bytes);
 

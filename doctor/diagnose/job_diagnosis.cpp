@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 
 namespace ddlrun::diagnose {
@@ -19,8 +18,6 @@ constexpr std::array<std::string_view, 10> slurm_commands{
     "sbatch", "srun", "sacct", "sacctmgr", "scontrol", "sinfo", "squeue", "scancel", "seff", "sprio"};
 constexpr std::array<std::string_view, 10> pbs_commands{"qsub",  "qstat",  "qdel", "qalter",   "qrls",
                                                         "qhold", "qrerun", "qmgr", "pbsnodes", "tracejob"};
-
-bool is_word_byte(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$'; }
 
 // Whether `command` is one of the scheduler that the job does not have.
 bool is_of_other(std::string_view command, LogSource scheduler) {
@@ -47,18 +44,10 @@ std::string fit_scheduler(const std::string& remedy, LogSource scheduler) {
 }
 
 // JOB as a word of the command is this job.
-std::string name_job(std::string remedy, const std::string& id) {
-  constexpr std::string_view word = "JOB";
+std::string name_job(const std::string& remedy, const std::string& id) {
   if (id.empty()) return remedy;
-  const std::string meant = quote_shell(id);
-  for (std::size_t at = remedy.find(word); at != npos && at < remedy.find(comment_mark);) {
-    const std::size_t end = at + word.size();
-    const bool is_word =
-        (at == 0 || !is_word_byte(remedy[at - 1])) && (end == remedy.size() || !is_word_byte(remedy[end]));
-    if (is_word) remedy.replace(at, word.size(), meant);
-    at = remedy.find(word, at + (is_word ? meant.size() : word.size()));
-  }
-  return remedy;
+  const std::size_t mark = std::min(remedy.find(comment_mark), remedy.size());
+  return replace_word(remedy.substr(0, mark), "JOB", quote_shell(id)) + remedy.substr(mark);
 }
 
 // The user of a submitted job types neither mpirun nor srun.
@@ -75,7 +64,7 @@ void fit_remedies_to(Finding& finding, const JobContext& job) {
   std::vector<std::string> fitted;
   for (const std::string& remedy : finding.remedies) {
     std::string text = fit_scheduler(name_tagging(remedy, job.tagging), job.scheduler);
-    if (!text.empty()) fitted.push_back(name_job(std::move(text), job.id));
+    if (!text.empty()) fitted.push_back(name_job(text, job.id));
   }
   if (!fitted.empty()) finding.remedies = std::move(fitted);
 }

@@ -162,7 +162,7 @@ EnvironmentPlan plan_environment(System& system, const LaunchSpec& spec, const P
   // There srun or sbatch is usual, whose ranks get the whole environment. In a Slurm job Open MPI and hydra
   // start their daemons by srun, which hands the environment on.
   if (others && spec.exports.empty() && in_scheduler_job(system.environment) &&
-      system.environment.get("SLURM_JOB_ID").empty())
+      (placed.kind() == LauncherKind::ssh || system.environment.get("SLURM_JOB_ID").empty()))
     plan.remarks.emplace_back("variables of this shell reach ranks on other hosts only by -x NAME");
   plan.network = choose_launch_network(system, spec, job);
   add_network(plan.network, plan.exports);

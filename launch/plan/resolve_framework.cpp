@@ -68,20 +68,22 @@ std::vector<std::string> caffe_libraries(System& system, const Command& program)
   return trains ? read_program_libraries(system, program).names : std::vector<std::string>();
 }
 
+Detection detect_script(System& system, const Command& program, frameworks::DetectRequest& request) {
+  request.program = program;
+  request.script = read_script(system, program, request);
+  request.modules = read_modules(system, program, request);
+  return frameworks::detect_framework(request);
+}
+
 Detection detect(System& system, const Command& program) {
   if (program.empty() || program[0].empty() || program[0].starts_with('-')) return {};  // the trainer
   frameworks::DetectRequest request;
-  request.program = program;
-  request.script = read_script(system, program, request);
+  request.libraries = caffe_libraries(system, program);
+  Detection found = detect_script(system, program, request);
+  if (found.framework != Framework::none || !found.why.empty()) return found;
   // A wrapper, such as "bash run.sh": what counts is the Python script that it runs.
   const Command inner = find_python_command(find_shell_text(program, request.script));
-  if (!inner.empty()) {
-    request.program = inner;
-    request.script = read_script(system, inner, request);
-  }
-  request.modules = read_modules(system, request.program, request);
-  request.libraries = caffe_libraries(system, program);
-  return frameworks::detect_framework(request);
+  return inner.empty() ? found : detect_script(system, inner, request);
 }
 
 std::uint32_t parse_tasks(const std::string& text, const char* option) {

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 
 namespace ddlrun::launch {
@@ -16,24 +15,6 @@ namespace {
 
 constexpr std::string_view comment_mark = "   # ";
 constexpr std::size_t most_named_hosts = 32;
-
-bool is_word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$'; }
-
-std::size_t find_word(std::string_view text, std::string_view word, std::size_t from = 0) {
-  for (std::size_t at = text.find(word, from); at != std::string_view::npos; at = text.find(word, at + 1)) {
-    const std::size_t end = at + word.size();
-    if ((at == 0 || !is_word_char(text[at - 1])) && (end == text.size() || !is_word_char(text[end])))
-      return at;
-  }
-  return std::string_view::npos;
-}
-
-std::string replace_word(std::string text, std::string_view word, const std::string& by) {
-  for (std::size_t at = find_word(text, word); at != std::string::npos;
-       at = find_word(text, word, at + by.size()))
-    text.replace(at, word.size(), by);
-  return text;
-}
 
 std::string replace_text(std::string text, std::string_view old, std::string_view by) {
   for (std::size_t at = text.find(old); at != std::string::npos; at = text.find(old, at + by.size()))

@@ -258,13 +258,11 @@ cat > crashes << 'END'
 #!/bin/bash
 [[ $* == *--version* ]] && exec mpirun "$@"
 mpirun "$@" &
-trap 'kill -INT $!; wait $!; ulimit -c 0; kill -SEGV $$' INT
+trap 'kill -URG $!; wait $!; ulimit -c 0; kill -SEGV $$' URG # by which ddlrun ends the ranks
 wait $!
 END
 chmod +x crashes
-last_words=9
-[[ $open_mpi -lt 5 ]] || last_words=130  # PRRTE 3.0.8 reads nothing more of ranks that it ends
-for row in '130 :' "$last_words exit 9"; do  # mpirun ends its ranks by TERM
+for row in '130 :' '9 exit 9'; do
   seconds=$((100000 + RANDOM))
   (set -m; exec "$DDLRUN" launch 1 --mpirun "$work/crashes" -- \
     bash -c "trap '${row#* }; kill -9 \$\$' TERM; sleep $seconds & wait" > signal.out 2> signal.err) &

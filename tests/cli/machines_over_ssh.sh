@@ -44,7 +44,7 @@ expect 5 'Permission denied (publickey)' "$DDLRUN" gen-rankfile 1x2x1 far1,locke
 expect 5 'at:  banner: root@banner: Permission denied (publickey,password).' "$DDLRUN" gen-rankfile 1x2x1 far1,banner
 expect 5 'neither ddlrun nor lstopo is there' "$DDLRUN" gen-rankfile 1x2x1 far1,nothing
 expect 5 'neither hwloc XML nor a saved machine' "$DDLRUN" gen-rankfile 1x2x1 far1,garbage
-expect 5 'hosts did not report their topology: cut' "$DDLRUN" gen-rankfile 1x2x1 far1,cut
+expect 5 'hosts cannot be read: cut' "$DDLRUN" gen-rankfile 1x2x1 far1,cut
 mkdir "$work/.ssh"
 printf 'Host unknown2 *.lab\n' > "$work/.ssh/config"
 HOME=$work expect 5 'try: did you mean unknown2? Else: ddlrun doctor unknown22' "$DDLRUN" launch 1x2x1 far1,unknown22 -- true
@@ -52,6 +52,6 @@ HOME=$work expect 5 'did you mean unknown2? Else: ddlrun doctor unknown22' \
   "$DDLRUN" launch --launcher ssh 1x2x1 far1,unknown22 --sockets 1 --cores 1 -- true
 HOME=$work expect 5 'try: ddlrun doctor unknown3' "$DDLRUN" launch 1x2x1 far1,unknown3 -- true
 start=$SECONDS
-expect 5 'hosts did not report their topology: slow' "$DDLRUN" gen-rankfile 1x3x1 far1,slow1,slow2
+expect 5 'hosts cannot be read: slow' "$DDLRUN" gen-rankfile 1x3x1 far1,slow1,slow2
 [ $((SECONDS - start)) -le 14 ] || fail "slow hosts took $((SECONDS - start)) s"
 finish

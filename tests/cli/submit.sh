@@ -121,7 +121,7 @@ expect_refusal 2 'there is no program' "$DDLRUN" submit --slurm 1x1x1 --walltime
 expect_refusal 2 'shape is missing' "$DDLRUN" submit --slurm --walltime 1h -- true
 expect_refusal 3 'bad.yaml:1:11' "$DDLRUN" submit --slurm --job bad.yaml --memory 5 1x1x1 -- true
 expect_refusal 2 '--cores-per-node' "$DDLRUN" submit --slurm 4x2x1 --runner srun --walltime 1h --dry-run -- true
-expect_refusal 2 "--environment 'A=...'" "$DDLRUN" submit --slurm 1x1x1 --environment A=x,y --walltime 1h --dry-run -- ./t
+expect_refusal 2 "--environment 'A=...'" "$DDLRUN" submit --slurm 1x1x1 --environment A=x,Y --walltime 1h --dry-run -- ./t
 expect_refusal 2 'try: -- ./t' "$DDLRUN" submit --slurm 4x2x1 --walltime 1h --dry-run ./t
 expect_refusal 2 'try: --walltime' "$DDLRUN" submit --slurm 1x1x1 --wallclock 4h -- true
 expect_refusal 2 'more than one scheduler' "$DDLRUN" submit --slurm --pbs 1x1x1 -- true

@@ -99,6 +99,9 @@ by_environment() {
     "$(on node1 "${salloc[@]}" -w 'node[1-2]' "$tool" launch --launcher ssh 1x2 -- sh -c '[ "$(hostname)" = node1 ] || echo "$PLAIN $STEPS"' 2> "$work/err")"
   grep -qx 'ddlrun: variables of this shell reach ranks on other hosts only by -x NAME' "$work/err" ||
     fail "ssh: no note: $(cat "$work/err")"
+  same "Open MPI by srun: the environment" $'a b 9\na b 9' \
+    "$(on node1 "${salloc[@]}" "$tool" launch --launcher openmpi 1x2 -- "${print[@]}" 2> "$work/err")"
+  ! grep -q 'only by -x NAME' "$work/err" || fail "Open MPI by srun: $(cat "$work/err")"
 }
 # Open MPI has a slot for each task: fewer are refused before the start, where mpirun alone refuses them late.
 by_slots() {

@@ -29,7 +29,7 @@ judge "named_$peer" launch "${hosts[@]}" --launcher "$launcher" -- "bin/place_$p
 # The trainer was built with Debian's MPIs, and loads this one.
 install_trainer && cp -r "$DDLRUN_SOURCE_DIR/tests/data/fashion-mnist-subset" "$lab_home/data"
 in_peer node1 LD_LIBRARY_PATH="$place/lib" "$tool" launch 1x4 'node[1-4]' "${settings[@]}" -- --global-batch 40 --max-steps 5 \
-  --data data --quiet > "$work/out" 2> "$work/err" || fail "the trainer: $(tail -n 5 "$work/err")"
+  --data data --quiet > "$work/out" 2> "$work/err" || fail "the trainer: $(cat "$work/err")"
 grep -q 'ranks=4 ' "$work/out" || fail "the trainer: $(cat "$work/out")"
 
 # shellcheck disable=SC2016

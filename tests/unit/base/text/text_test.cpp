@@ -111,4 +111,11 @@ TEST_CASE("a pattern with *") {
   }
 }
 
+TEST_CASE("words are replaced, parts of words are not") {
+  CHECK(replace_word("HOST HOSTS $HOST (HOST)", "HOST", "h1") == "h1 HOSTS $HOST (h1)");
+  CHECK(replace_word("a", "a", "a a") == "a a");
+  CHECK(find_word("JOBS, JOB", "JOB") == 6);
+  CHECK(find_word("JOBS", "JOB") == std::string_view::npos);
+}
+
 TEST_SUITE_END();
