@@ -37,5 +37,8 @@ end=$((last + 10))
 expect 0 'ddl-train: ok' "$train" "${common[@]}" --checkpoint "$directory" --resume --max-steps "$end"
 pieces=$(sed 's/.* hash=//' "$work/out")
 expect 0 "hash=$pieces" "$train" "${common[@]}" --max-steps "$end"
-[ "$(find "$directory" -name 'ckpt-*.safetensors' | wc -l)" -eq 2 ] || fail "not two checkpoints: $(ls "$directory")"
+# The last two are kept, and the one of the best accuracy.
+kept=$(cd "$directory" && ls ckpt-*.safetensors)
+wanted=$( (tail -n 2 <<< "$kept"; cat "$directory/best" 2> /dev/null) | sort -u)
+same "the checkpoints that are kept" "$wanted" "$kept"
 finish
