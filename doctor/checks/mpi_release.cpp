@@ -4,6 +4,7 @@
 #include "doctor/checks/software.hpp"
 #include "doctor/model/job.hpp"
 #include "doctor/parse/elf.hpp"
+#include "doctor/parse/open_mpi.hpp"
 
 #include <fmt/format.h>
 
@@ -19,7 +20,7 @@ std::string dir_of_program(std::string_view path) { return std::string(path.subs
 // What mpirun of the driver host starts on each host.
 std::string daemon_of(const HostReport& driver_host) {
   if (mpi_vendor(driver_host) != "Open MPI") return {};
-  return text_of(driver_host, "mpi.version").value_or("4").starts_with("5") ? "prted" : "orted";
+  return starts_prted(text_of(driver_host, "mpi.version").value_or("")) ? "prted" : "orted";
 }
 
 // The driver host's directory in front of PATH, in shells that are not interactive too.

@@ -2,6 +2,7 @@
 #include "doctor/checks/software.hpp"
 
 #include "base/text/text.hpp"
+#include "doctor/parse/open_mpi.hpp"
 
 #include <fmt/format.h>
 
@@ -42,7 +43,7 @@ Remedy driver_host_commands(std::vector<std::string> commands, std::string note)
 }
 
 int open_mpi_major(const CheckInput& input) {
-  return text_of(input.driver_host, "mpi.version").value_or("4").starts_with("5") ? 5 : 4;
+  return open_mpi_major(text_of(input.driver_host, "mpi.version").value_or(""));
 }
 
 std::optional<std::string> text_of(const HostReport& host, std::string_view name) {

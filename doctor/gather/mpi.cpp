@@ -13,6 +13,7 @@
 #include "base/text/text.hpp"
 #include "doctor/gather/libraries.hpp"
 #include "doctor/gather/software.hpp"
+#include "doctor/parse/open_mpi.hpp"
 
 #include <fmt/format.h>
 
@@ -126,7 +127,7 @@ void find_versions(const GatherContext& context, Facts& facts) {
     of_mpirun = find_version(context, std::string(*mpirun), known);
   // mpirun 5 starts prted, whatever orted of another release stands further on in PATH.
   const auto orted = facts.text("mpi.program.orted"), prted = facts.text("mpi.program.prted");
-  const bool same_numbers = orted && !(prted && of_mpirun.text.starts_with("5"));
+  const bool same_numbers = orted && !(prted && starts_prted(of_mpirun.text));
   if (const auto daemon = same_numbers ? orted : prted)
     of_daemon = find_version(context, std::string(*daemon), known);
   if (!of_daemon.text.empty()) facts.set("mpi.daemon_version", of_daemon.text);
