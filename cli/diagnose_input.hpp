@@ -27,7 +27,7 @@ DiagnoseInput read_run_directory(System& system, const std::string& directory, d
 // neither.
 DiagnoseInput read_job_or_run(System& system, const std::string& word, diagnose::RunStatus end);
 
-// With what the scheduler says of a job, and what its script says where it started nothing.
+// Adds how the scheduler reports a job's end and, where its script started nothing, the reason in its log.
 diagnose::Diagnosis complete_diagnosis(System& system, const DiagnoseInput& input,
                                        diagnose::Diagnosis diagnosis);
 

@@ -26,6 +26,11 @@ bool names_shell(std::string_view script) {
   return std::ranges::any_of(words, is_shell);
 }
 
+// "-c", "-lc": the next word is the program's text; 'e' of Perl and others.
+bool is_text_option(const std::string& word, char letter) {
+  return word.starts_with('-') && !word.starts_with("--") && word.ends_with(letter);
+}
+
 std::string unquoted(std::string_view word) {
   std::string bare;
   for (const char c : word)
@@ -41,6 +46,10 @@ bool is_shell(std::string_view program) {
   return std::ranges::find(shells, base_name(program)) != shells.end();
 }
 
+std::string render_script_start(const std::string& name) {
+  return (name.ends_with(".py") ? "python3 " : "./") + quote_shell(name);
+}
+
 std::optional<std::size_t> find_script(const std::vector<std::string>& command) {
   if (command.empty()) return std::nullopt;
   const std::string_view name = base_name(command[0]);
@@ -51,9 +60,7 @@ std::optional<std::size_t> find_script(const std::vector<std::string>& command) 
     const std::string& word = command[i];
     const bool runs_script = python && word == "-m" && i + 1 < command.size() && command[i + 1] == "mpi4py";
     if (python && word == "-m" && !runs_script) return std::nullopt;
-    // "-c", "-lc": the next word is the program's text.
-    if (word == "-" || (word.starts_with('-') && !word.starts_with("--") && word.ends_with(text_option)))
-      return std::nullopt;
+    if (word == "-" || is_text_option(word, text_option)) return std::nullopt;
     if (runs_script || takes_value(python, word)) {
       ++i;
     } else if (!word.starts_with('-')) {
@@ -67,11 +74,9 @@ std::string_view find_shell_text(const std::vector<std::string>& command, std::s
   if (command.empty()) return {};
   if (!is_shell(command[0])) return names_shell(script) ? script : std::string_view();
   if (find_script(command)) return script;
-  for (std::size_t i = 1; i + 1 < command.size(); ++i) {
-    const std::string& word = command[i];
-    if (word.starts_with('-') && !word.starts_with("--") && word.ends_with('c')) return command[i + 1];
-  }
-  return {};
+  const auto option = std::find_if(command.begin() + 1, command.end(),
+                                   [](const auto& word) { return is_text_option(word, 'c'); });
+  return command.end() - option > 1 ? std::string_view(*(option + 1)) : std::string_view();
 }
 
 std::vector<std::string> find_python_command(std::string_view shell_text) {

@@ -35,6 +35,10 @@ bool starts_with_any(std::string_view text, std::initializer_list<std::string_vi
 
 // ASCII letters only, in every locale.
 std::string to_upper(std::string_view text);
+std::string to_lower(std::string_view text);
+
+// "1 GPU", "4 GPUs"
+std::string count_of(std::uint64_t number, std::string_view thing);
 
 // What follows the last slash: "/a/b" -> "b"; "b" -> "b"; "/a/" -> "".
 std::string_view base_name(std::string_view path);

@@ -25,7 +25,7 @@
 namespace ddlrun::ddl_bench {
 namespace {
 
-constexpr double corrected_from = 1.3;  // times the time that was told
+constexpr double corrected_from = 1.3;  // times the time that the last line promised
 
 using ContextPointer = std::shared_ptr<ddl::Context>;
 
@@ -218,7 +218,7 @@ int measure_all(const BenchOptions& options, World& world) {
       promised = now - start + left;
       if (first && left > 0.0)
         fmt::print(stderr, "ddl-bench: {} of {} after {:.0f} s; about {:.0f} s more\n", sizes.size(),
-                   count_text(options.sizes.size(), "size"), now - start, std::ceil(left));
+                   count_of(options.sizes.size(), "size"), now - start, std::ceil(left));
     }
   }
   if (table) print_now(render_table_foot(facts, sizes));

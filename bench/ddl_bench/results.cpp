@@ -92,13 +92,13 @@ std::string render_table_head(const BenchFacts& facts) {
       "# times: the slowest rank's, fastest turn and median; the ways take turns within each size, {:g} s "
       "each\n"
       "# MPI_Allreduce of {}, in or out of place, whichever is faster{}\n",
-      facts.version, count_text(facts.ranks, "rank"), count_text(facts.hosts, "host"), facts.dims,
+      facts.version, count_of(facts.ranks, "rank"), count_of(facts.hosts, "host"), facts.dims,
       ddl::name_of(facts.type), facts.seconds, facts.mpi,
       facts.gloo.empty() ? "" : "; " + facts.gloo + ", the fastest of its algorithms");
   text += fmt::format(
       "# pass: the time in which {} of a host read and write as many vectors{}, measured in the same turns;\n"
       "# of it: pass / fastest, over 100 % where a sum stays in caches\n",
-      count_text(facts.local_ranks, "rank"),
+      count_of(facts.local_ranks, "rank"),
       facts.link ? ", or their bytes pass between hosts, whichever is slower" : "");
   if (facts.link)
     text += fmt::format(
@@ -132,13 +132,9 @@ std::string render_table_rows(const BenchFacts& facts, const SizeResult& size) {
   return text;
 }
 
-std::string count_text(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::string render_start(std::size_t sizes, std::size_t backends, double seconds) {
-  return fmt::format("ddl-bench: {} by {}, about {:.0f} s\n", count_text(sizes, "size"),
-                     count_text(backends, "backend"), std::ceil(seconds));
+  return fmt::format("ddl-bench: {} by {}, about {:.0f} s\n", count_of(sizes, "size"),
+                     count_of(backends, "backend"), std::ceil(seconds));
 }
 
 double estimate_seconds(std::span<const std::size_t> sizes, double seconds_each, std::size_t done,

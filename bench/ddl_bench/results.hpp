@@ -67,8 +67,6 @@ double alg_bandwidth(std::size_t bytes, double seconds);             // GB/s
 double bus_bandwidth(std::size_t bytes, double seconds, int ranks);  // GB/s
 std::optional<double> times_mpi(const SizeResult& size, const BackendResult& backend);
 
-// "1 rank", "2 ranks".
-std::string count_text(std::size_t count, std::string_view noun);
 // What is about to be measured, and for about how long.
 std::string render_start(std::size_t sizes, std::size_t backends, double seconds);
 // Seconds for the sizes from `done` on: `seconds_each`, or more where the last size took longer,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What Collectives tells the other ranks beside the data: errors, the end, and the rendezvous of calls that
-// something else carries out.
+// What Collectives sends to the other ranks beside the data: errors, the end, and the rendezvous of calls
+// that something else carries out.
 #include "ddl/collectives/collectives.hpp"
 
 #include <vector>

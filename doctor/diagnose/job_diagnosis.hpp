@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The diagnosis of a scheduler's job: with what the scheduler says of its end, and remedies that fit it.
+// Fits a diagnosis to a job: the end that the scheduler reports, and remedies of that scheduler.
 // Pure.
 #pragma once
 

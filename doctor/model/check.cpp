@@ -127,10 +127,6 @@ CheckResult fail(std::string observed, std::string expected, std::string why, Re
   return {Verdict::fail, std::move(observed), std::move(expected), std::move(why), std::move(remedy)};
 }
 
-std::string count_of(std::uint64_t number, std::string_view thing) {
-  return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
-}
-
 std::vector<Finding> evaluate_each(const CheckInput& input, std::string_view id,
                                    const std::function<CheckResult(const HostReport&)>& evaluate,
                                    std::string_view gatherer) {

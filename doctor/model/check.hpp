@@ -87,8 +87,6 @@ CheckResult skip(std::string reason);
 CheckResult warn(std::string observed, std::string expected, std::string why, Remedy remedy);
 CheckResult fail(std::string observed, std::string expected, std::string why, Remedy remedy);
 
-std::string count_of(std::uint64_t number, std::string_view thing);  // "1 GPU", "4 GPUs"
-
 // Evaluates each host that answered and folds equal results into one finding; hosts that did not answer are
 // left out (SSH-01 names them). A gatherer that failed there, if named, makes the verdict `error`.
 std::vector<Finding> evaluate_each(const CheckInput& input, std::string_view id,

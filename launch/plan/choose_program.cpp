@@ -43,11 +43,10 @@ std::string place_of_file(const System& system, const std::string& path) {
 
 // "train.py" is looked for in PATH, where no script of a user is.
 std::string remedy_for_unknown_program(System& system, const std::string& name) {
-  if (system.files.exists(name)) return (name.ends_with(".py") ? "python3 " : "./") + quote_shell(name);
+  if (system.files.exists(name)) return render_script_start(name);
   if (const auto near = nearest_program(system, name)) return *near + "   # did you mean this?";
   if (const auto near = nearest_file(system, name))
-    return fmt::format("{}{}   # did you mean this?", near->ends_with(".py") ? "python3 " : "./",
-                       quote_shell(*near));
+    return render_script_start(*near) + "   # did you mean this?";
   return fmt::format("./{} if it is in this directory", printable(name, 60));
 }
 

@@ -23,12 +23,15 @@ using frameworks::Framework;
 
 constexpr std::uint64_t max_tasks = 4096;
 
-// The first part of a program's script; "" if it cannot be read: the ranks will report that.
-std::string read_script(System& system, const Command& program, frameworks::DetectRequest& request) {
+// Nothing where no word of the program is a script.
+std::optional<std::string> find_script_path(System& system, const Command& program) {
   const auto at = find_script(program);
-  if (!at) return {};
-  const std::string path = *at == 0 ? find_program(system, program[0]) : program[*at];
-  request.script_name = program[*at];
+  if (!at) return std::nullopt;
+  return *at == 0 ? find_program(system, program[0]) : program[*at];
+}
+
+// The first part of a program's script; "" if it cannot be read: the ranks will report that.
+std::string read_script(System& system, const std::string& path) {
   try {
     const auto part = system.files.read_from(path, 0, frameworks::most_script_bytes);
     return part ? part->bytes : std::string();
@@ -38,12 +41,10 @@ std::string read_script(System& system, const Command& program, frameworks::Dete
 }
 
 // Small files beside the script that its imports may mean; one level.
-std::vector<frameworks::PythonModule> read_modules(System& system, const Command& program,
+std::vector<frameworks::PythonModule> read_modules(System& system, const std::string& path,
                                                    const frameworks::DetectRequest& request) {
   std::vector<frameworks::PythonModule> modules;
-  const auto at = find_script(program);
-  if (!at || !frameworks::is_python_script(program, request.script)) return modules;
-  const std::string path = *at == 0 ? find_program(system, program[0]) : program[*at];
+  if (!frameworks::is_python_script(request.program, request.script)) return modules;
   const std::string directory =
       path.find('/') == std::string::npos ? "" : path.substr(0, path.rfind('/') + 1);
   for (const std::string& name : imported_files(frameworks::read_python_words(request.script))) {
@@ -70,8 +71,13 @@ std::vector<std::string> caffe_libraries(System& system, const Command& program)
 
 Detection detect_script(System& system, const Command& program, frameworks::DetectRequest& request) {
   request.program = program;
-  request.script = read_script(system, program, request);
-  request.modules = read_modules(system, program, request);
+  request.script.clear();
+  request.modules.clear();
+  if (const auto path = find_script_path(system, program)) {
+    request.script_name = program[*find_script(program)];
+    request.script = read_script(system, *path);
+    request.modules = read_modules(system, *path, request);
+  }
   return frameworks::detect_framework(request);
 }
 

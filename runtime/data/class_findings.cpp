@@ -20,14 +20,6 @@ struct ClassFiles {
   std::size_t others = 0;
 };
 
-// "" for none.
-std::string ending_of(const std::string& name) {
-  const std::size_t dot = name.rfind('.');
-  std::string ending = dot == std::string::npos ? "" : name.substr(dot);
-  for (char& c : ending) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return ending;
-}
-
 bool is_foreign_image(const std::string& ending) {
   constexpr std::array<std::string_view, 12> endings{".webp", ".tif",  ".tiff", ".heic", ".heif", ".gif",
                                                      ".bmp",  ".avif", ".jp2",  ".jxl",  ".pbm",  ".svg"};
@@ -64,10 +56,6 @@ std::string convert_hint(const std::string& directory, const ClassFiles& found) 
                      quote_shell(directory), found.formats.begin()->first);
 }
 
-std::string count_of(std::size_t count, const char* noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 // A class without images that can be read.
 Message describe_unread(const std::string& name, const std::string& directory, const ClassFiles& found) {
   const std::string what = fmt::format("the class \"{}\" has no image that can be read", printable(name, 80));
@@ -98,22 +86,11 @@ Message describe_untested(const std::string& name, const std::string& test) {
           printable(test), fmt::format("ls {}   # images of the class belong there", quote_shell(test))};
 }
 
-std::vector<std::string> subdirectories(const std::string& directory) {
-  std::vector<std::string> names;
-  std::error_code ignored;
-  for (std::filesystem::directory_iterator at(directory, ignored), end; at != end; at.increment(ignored)) {
-    const std::string name = at->path().filename().string();
-    if (name.front() != '.' && at->is_directory(ignored)) names.push_back(name);
-  }
-  std::ranges::sort(names);
-  return names;
-}
-
 }  // namespace
 
 std::vector<Message> check_class_directories(const std::string& directory, const std::string& test) {
   std::vector<Message> warnings;
-  for (const std::string& name : subdirectories(directory)) {
+  for (const std::string& name : list_subdirectories(directory)) {
     const std::string place = directory + "/" + name;
     const ClassFiles found = count_files(place);
     if (found.images == 0 && (found.others != 0 || !found.formats.empty()))

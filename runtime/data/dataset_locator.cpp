@@ -129,8 +129,7 @@ const char* hint_test(DataKind kind) {
 // A directory beside the training images whose name differs from val and test only in case or a few letters.
 std::string find_near_test(const std::string& directory) {
   for (const std::string& name : list_names(directory)) {
-    std::string small = name;
-    for (char& c : small) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    const std::string small = to_lower(name);
     if (small.size() < 3 || !is_directory(directory + "/" + name)) continue;
     for (const char* start : {"val", "test", "eval", "dev"})
       if (small.starts_with(start)) return name;

@@ -71,13 +71,19 @@ Error refuse_class(const std::string& name, const std::string& directory, const 
 
 }  // namespace
 
+std::string ending_of(const std::string& name) {
+  const std::size_t dot = name.rfind('.');
+  return dot == std::string::npos ? "" : to_lower(std::string_view(name).substr(dot));
+}
+
 bool has_image_name(const std::string& name) {
   static const std::array<std::string_view, 6> endings{".jpg", ".jpeg", ".png", ".ppm", ".pgm", ".pnm"};
-  const std::size_t dot = name.rfind('.');
-  if (dot == std::string::npos || name.front() == '.') return false;
-  std::string ending = name.substr(dot);
-  for (char& c : ending) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return std::find(endings.begin(), endings.end(), ending) != endings.end();
+  return !name.starts_with('.') &&
+         std::find(endings.begin(), endings.end(), ending_of(name)) != endings.end();
+}
+
+std::vector<std::string> list_subdirectories(const std::string& directory) {
+  return names_in(directory, true);
 }
 
 void FileList::add(std::string_view name, Label label) {

@@ -43,6 +43,8 @@ class FileList {
 // lines.
 FileList parse_file_list(std::string_view text, const std::string& name, const std::string& directory);
 
+// ".jpg" of "IMG_1.JPG", "" of "notes".
+std::string ending_of(const std::string& name);
 // Ends as an image that ddl-train reads: .jpg, .jpeg, .png, .ppm, .pgm or .pnm, in small or capital letters.
 bool has_image_name(const std::string& name);
 
@@ -51,7 +53,9 @@ bool has_image_name(const std::string& name);
 std::vector<std::string> read_class_names(const std::string& directory);
 void write_class_names(const std::string& directory, const std::vector<std::string>& names);
 
-// Sorted names of the subdirectories of `directory` that contain images.
+// Sorted names of the subdirectories of `directory`, hidden ones left out; none where it cannot be read.
+std::vector<std::string> list_subdirectories(const std::string& directory);
+// Those that contain images.
 std::vector<std::string> find_class_directories(const std::string& directory);
 // CLASS/*.{jpg,jpeg,png,ppm,pgm,pnm}. `training`: the classes of the training images; {} to detect them.
 // Throws Error(request) if there are no images or a class is not among `training`.

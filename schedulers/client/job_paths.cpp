@@ -89,7 +89,7 @@ class PathChecker {
     if (system_.files.exists(absolute(name))) {
       add("program", name,
           fmt::format("the program {} is a file of this directory, not of PATH", printable(name, 120)),
-          (name.ends_with(".py") ? "python3 " : "./") + quote_shell(name));
+          render_script_start(name));
       return;
     }
     const auto near = nearest_program(system_, name);

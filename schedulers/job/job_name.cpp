@@ -27,22 +27,12 @@ Command simple_command(std::string_view text) {
   return words;
 }
 
-// The command in the text of "sh -c TEXT", where that is a simple one.
-Command command_of_text(const Command& program) {
-  const auto is_text_option = [](const std::string& word) {
-    return word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
-  };
-  const auto option = std::find_if(program.begin(), program.end(), is_text_option);
-  const bool has_text = option != program.end() && option + 1 != program.end();
-  return has_text && is_shell(program[0]) ? simple_command(*(option + 1)) : Command();
-}
-
 // The word that says most about what runs.
 std::string naming_word(const Command& program) {
   if (const auto script = find_script(program)) return std::string(base_name(program[*script]));
   const auto module = std::ranges::find(program, "-m");  // "python -m package.module"
   if (module != program.end() && module + 1 != program.end()) return *(module + 1);
-  const Command inner = command_of_text(program);
+  const Command inner = simple_command(find_shell_text(program, {}));
   const auto inner_script = find_script(inner);
   const bool is_known = inner_script && inner[*inner_script].find('$') == std::string::npos;
   return std::string(base_name(is_known ? inner[*inner_script] : program[0]));

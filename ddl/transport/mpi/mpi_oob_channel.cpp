@@ -20,7 +20,7 @@ class MpiOobChannel : public OobChannel {
     MPI_Comm_rank(comm_, &rank_);
   }
   ~MpiOobChannel() override {
-    // MPICH 5 ends the process where a communicator is freed that has messages which nobody received.
+    // MPICH 5 ends the process if a communicator with unreceived messages is freed.
     const bool is_settled = !abandoned_ && settle();
     // Untaken messages must outlive this object: MPI may still read them.
     for (PendingSend& pending : sent_) {
@@ -35,7 +35,8 @@ class MpiOobChannel : public OobChannel {
   int rank() const override { return rank_; }
   void abandon() noexcept override { abandoned_ = true; }
 
-  // A synchronous send is done when the other rank has taken the message. Of a failure nobody waits for that.
+  // A synchronous send is done when the other rank receives the message. A rank that fails does not wait for
+  // that.
   void send(int to, const OobMessage& message) override {
     forget_taken();
     const auto start = message.kind == OobMessage::Kind::failure ? &MPI_Isend : &MPI_Issend;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "bench/ddl_bench/results.hpp"
 
+#include "base/text/text.hpp"
+
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
@@ -47,7 +49,7 @@ TEST_CASE("the time of a run, and of the rest of it where a size took longer") {
   CHECK(estimate_seconds(sizes, 1.5, 2, 6.0) == doctest::Approx(6.0 * 4 + 6.0 * 16));
   CHECK(estimate_seconds(sizes, 1.5, 4, 60.0) == 0.0);
   CHECK(render_start(1, 2, 0.2) == "ddl-bench: 1 size by 2 backends, about 1 s\n");
-  CHECK(count_text(1, "rank") == "1 rank");
+  CHECK(ddlrun::count_of(1, "rank") == "1 rank");
 }
 
 TEST_CASE("a row of the table") {
