@@ -117,7 +117,7 @@ TcpPostPointer TcpConnection::receive(std::uint32_t channel, std::uint32_t call_
   Unexpected& first = queue.unexpected.front();
   const bool is_right = fits(*post, first.size, first.call_id);
   if (!is_right) {
-    post->is_odd = true;
+    post->is_mismatch = true;
     post->done = true;
   }
   const std::size_t there = first.whole ? first.size : static_cast<std::size_t>(got_);
@@ -214,7 +214,7 @@ void TcpConnection::begin_frame() {
       posted_ = post;
       post->transferred = TcpClock::now();
     } else {
-      post->is_odd = true;
+      post->is_mismatch = true;
       post->done = true;
     }
   } else {

@@ -23,7 +23,7 @@ struct TcpPost {
   std::uint32_t call_id = 0;
   bool done = false;
   TcpClock::time_point transferred{};  // when bytes of it last went
-  bool is_odd = false;                 // done, but it was another message
+  bool is_mismatch = false;            // done, but it was another message
 };
 using TcpPostPointer = std::shared_ptr<TcpPost>;
 

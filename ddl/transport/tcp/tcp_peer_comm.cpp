@@ -103,7 +103,7 @@ class TcpPeerComm : public LevelComm {
       stall.waited(seconds_since(begun), [&] { return stall_of(message.peer, message.is_send); });
     }
     if (stall.reported()) stall.over(seconds_since(begun));
-    if (post.is_odd) throw mismatch(message.peer);
+    if (post.is_mismatch) throw mismatch(message.peer);
   }
 
   // The verdict of another rank, if it comes in time; else that `gone` is lost.

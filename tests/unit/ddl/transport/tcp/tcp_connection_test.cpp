@@ -87,7 +87,7 @@ TEST_CASE("messages that come in two pieces, cut at every byte, posted before, b
       link.read();
       post(2);
       REQUIRE((posts[0]->done && posts[1]->done));
-      CHECK_FALSE((posts[0]->is_odd || posts[1]->is_odd));
+      CHECK_FALSE((posts[0]->is_mismatch || posts[1]->is_mismatch));
       CHECK(one == first);
       CHECK(two == second);
     }
@@ -143,9 +143,9 @@ TEST_CASE("a message of another size or call is reported, and the next one is re
     if (!post) post = to.receive(wire_channel, 7, got);
     const auto post_next = to.receive(wire_channel, 9, got_next);
     REQUIRE(run_until(to, from, [&] { return post->done && post_next->done; }));
-    CHECK(post->is_odd);
+    CHECK(post->is_mismatch);
     CHECK(got == std::vector<std::byte>(4, std::byte{0xee}));
-    CHECK_FALSE(post_next->is_odd);
+    CHECK_FALSE(post_next->is_mismatch);
     CHECK(got_next == next);
   }
 }
