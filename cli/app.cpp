@@ -88,6 +88,14 @@ bool takes_option(const CLI::App& app, const std::string& name) {
 // As mpirun, srun and torchrun do.
 bool starts_ranks(const CLI::App& app) { return takes_option(app, "--mpi-arg"); }
 
+// As qsub and sbatch do.
+bool submits(const CLI::App& app) { return takes_option(app, "--queue"); }
+
+std::string_view remedy_for_option(const CLI::App& app, const std::string& word) {
+  if (starts_ranks(app)) return remedy_for_foreign_option(word);
+  return submits(app) ? remedy_for_job_option(word) : "";
+}
+
 // The remedy for an unexpected argument: often hosts separated by blanks.
 std::string hint_for_extra(const CLI::App& app, const std::string& word) {
   const CLI::Option* hosts = app.get_option_no_throw("HOSTS");
@@ -126,7 +134,7 @@ std::optional<std::string> find_meant_option(const CLI::App& app, const std::str
   if (is_count && app.get_option_no_throw("DIMS") != nullptr)
     hint = "DIMS, the ranks of a host and the hosts: 4x2 h1,h2 is 4 ranks on each of 2 hosts";
   if (is_option && takes_program) hint = hint_for_option(app, word);
-  const std::string_view foreign = starts_ranks(app) ? remedy_for_foreign_option(word) : "";
+  const std::string_view foreign = remedy_for_option(app, word);
   if (!foreign.empty()) hint = foreign;
   const auto near = is_option && foreign.empty() ? find_meant_option(app, word) : std::nullopt;
   throw Error(ErrorKind::usage, {fmt::format("unknown {} '{}' of {}", is_option ? "option" : "argument",
@@ -185,7 +193,7 @@ void parse(CLI::App& app, std::vector<std::string> words) {
 // qsub's "-q normal" would be --quiet and a host.
 void refuse_queue_letter(const CLI::App& app, const std::vector<std::string>& words) {
   const auto letter = std::find(words.begin(), words.end(), "-q");
-  if (!takes_option(app, "--queue") || letter == words.end() || letter + 1 == words.end()) return;
+  if (!submits(app) || letter == words.end() || letter + 1 == words.end()) return;
   const std::string& value = *(letter + 1);
   if (value.starts_with('-') || topology::is_dims_word(value)) return;
   const std::string shown = quote_shell(value);

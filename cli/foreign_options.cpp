@@ -104,8 +104,48 @@ constexpr auto remedies = std::to_array<Spelling>({
     {"A", job_remedy},
 });
 
+// Of qsub (OpenPBS 23.06, Torque) and sbatch (Slurm 24.11): letters that `ddlrun submit` does not have.
+constexpr auto job_remedies = std::to_array<Spelling>({
+    {"p", "--queue NAME"},
+    {"partition", "--queue NAME"},
+    {"t", "--walltime TIME"},
+    {"N", "--name NAME (qsub's -N); DIMS such as 4x2 for 2 nodes (sbatch's -N)"},
+    {"J", "--name NAME (sbatch's -J); --array RANGE (qsub's -J)"},
+    {"a", "--array RANGE"},
+    {"A", "--account NAME"},
+    {"P", "--project NAME"},
+    {"c", "--threads N"},
+    {"cpus-per-task", "--threads N"},
+    {"ntasks-per-node", "DIMS: 4x2 is 4 ranks on each of 2 nodes"},
+    {"d", "--dependencies afterok:ID"},
+    {"W", "--dependencies afterok:ID"},
+    {"dependency", "--dependencies afterok:ID"},
+    {"depend", "--dependencies afterok:ID"},
+    {"D", "--workdir DIR"},
+    {"o", "--output FILE"},
+    {"e", "--output FILE: of stdout and stderr"},
+    {"w", "HOSTS: 4x2 h1,h2"},
+    {"nodelist", "HOSTS: 4x2 h1,h2"},
+    {"G", "--gpus N"},
+    {"gres", "--gpus N, and --gpu-type TYPE"},
+    {"C", "--constraint FEATURE"},
+    {"M", "--mail ADDRESS"},
+    {"m", "--mail-events begin,end,fail"},
+    {"mem", "--memory SIZE"},
+    {"V", "--environment NAME,NAME=value, for each variable that the program needs"},
+    {"export", "--environment NAME,NAME=value, for each variable that the program needs"},
+    {"l", "DIMS for the nodes: 4x2 is 4 ranks on each of 2; --walltime TIME, --memory SIZE, --gpus N"},
+    {"I", "qsub -I or salloc, then ddlrun launch DIMS -- PROGRAM in the job"},
+});
+
 bool passes_argument_on(std::string_view option) {
   return option == "--mpi-arg" || option == "--ddl-arg" || option == "--restart-arg";
+}
+
+// "--gres=gpu:2" -> "gres"
+std::string_view name_of(std::string_view typed) {
+  typed.remove_prefix(std::min(typed.find_first_not_of('-'), typed.size()));
+  return typed.substr(0, typed.find('='));
 }
 
 }  // namespace
@@ -131,10 +171,18 @@ std::string find_short_foreign_option(const std::vector<std::string>& words) {
 }
 
 std::string_view remedy_for_foreign_option(std::string_view typed) {
-  typed.remove_prefix(std::min(typed.find_first_not_of('-'), typed.size()));
-  typed = typed.substr(0, typed.find('='));
+  typed = name_of(typed);
   const auto found = std::ranges::find(remedies, typed, &Spelling::first);
   return found == remedies.end() ? std::string_view() : found->second;
+}
+
+std::string_view remedy_for_job_option(std::string_view typed) {
+  const std::string_view letter = typed.starts_with("--") ? std::string_view() : typed.substr(1, 1);
+  typed = name_of(typed);
+  auto found = std::ranges::find(job_remedies, typed, &Spelling::first);
+  // The value may follow the letter: "-t10", "-lselect=2".
+  if (found == job_remedies.end()) found = std::ranges::find(job_remedies, letter, &Spelling::first);
+  return found == job_remedies.end() ? std::string_view() : found->second;
 }
 
 }  // namespace ddlrun::cli

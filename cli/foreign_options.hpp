@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Options of mpirun, mpiexec, srun, torchrun and horovodrun on a command line of `ddlrun launch`.
+// Options of mpirun, mpiexec, srun, torchrun and horovodrun on a command line of `ddlrun launch`, and of qsub and
+// sbatch on one of `ddlrun submit`.
 #pragma once
 
 #include <string>
@@ -17,5 +18,8 @@ std::string find_short_foreign_option(const std::vector<std::string>& words);
 
 // What to write instead of an option that launch lacks: "-ppn" -> "DIMS: 2x3 ..."; "" where it is not known.
 std::string_view remedy_for_foreign_option(std::string_view typed);
+
+// The same for submit: "-t" -> "--walltime TIME".
+std::string_view remedy_for_job_option(std::string_view typed);
 
 }  // namespace ddlrun::cli

@@ -61,6 +61,11 @@ TEST_CASE("a typo is named, and what was meant is offered") {
       {{"submit", "-q", "normal", "2x2", "--", "x"},
        "-q is --quiet, and 'normal' follows it",
        "try: --queue normal"},
+      {{"submit", "-p", "gpu", "2x2", "--", "x"}, "unknown option '-p'", "try: --queue NAME"},
+      {{"submit", "-lselect=2:ncpus=4", "2x2", "--", "x"},
+       "unknown option '-lselect=2:ncpus=4'",
+       "try: DIMS for the nodes: 4x2"},
+      {{"submit", "--gres=gpu:2", "2x2", "--", "x"}, "unknown option '--gres=gpu:2'", "try: --gpus N"},
       {{"topo", "--", "x"}, "unknown argument 'x'", "try: ddlrun topo --help"},
   };
   for (const Row& row : rows) {
