@@ -40,6 +40,12 @@ constexpr std::chrono::seconds failure_patience{2};
 constexpr std::chrono::seconds delivery_patience{1};
 constexpr std::chrono::seconds stall_patience{10};  // for mpirun to end a stalled job by itself
 
+constexpr std::string_view launcher_crash_id = "E28";
+
+bool is_crash(const ProcessResult& result) {
+  return result.signal == SIGSEGV || result.signal == SIGBUS || result.signal == SIGABRT;
+}
+
 // The last line of a message of Open MPI and PRRTE.
 constexpr std::string_view message_rule =
     "--------------------------------------------------------------------------\n";
@@ -304,7 +310,7 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   // After a stall or the loss of a host that is the cause; the rest of the output is the noise of the ending.
   if (status(result)) return {};
   cause_was_printed_ = launcher_was_killed(result);
-  if (cause_was_printed_) return {};
+  if (cause_was_printed_ && !is_crash(result)) return {};
   // What a status or silence means is known of Open MPI's mpirun only. The other launchers do not all report
   // which rank failed first; its supervisor does.
   const bool is_open_mpi = run_.plan.placed.kind() == LauncherKind::open_mpi;
@@ -319,6 +325,8 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
       result.exit_status, is_open_mpi ? diagnose::LogSource::mpirun : diagnose::LogSource::unknown, true};
   diagnose::Diagnosis found = diagnose::fit_to_job(lines_.diagnosis(end), job_context(system_.environment),
                                                    *diagnose::builtin_signatures());
+  // The log of a crash of mpirun reads like that of a rank's, except where the stack names mpirun.
+  if (cause_was_printed_ && (!found.cause || found.cause->id != launcher_crash_id)) return {};
   if (!found.cause) {
     for (const diagnose::LogLine& line : found.salient_lines)
       if (line.text != report && !is_report_of_end(line.text)) error_lines_.push_back(line.text);

@@ -94,6 +94,26 @@ TEST_CASE("a process guard that was killed is named as the cause, not a rank") {
   CHECK(monitor.diagnosis(result).empty());
 }
 
+TEST_CASE("a crash of mpirun has the cause that its stack names; a stack of another program has none") {
+  for (const bool of_mpirun : {true, false}) {
+    Job job;
+    job.spec.monitor.diagnose = true;
+    LaunchMonitor monitor(job.system, job.run);
+    const RunHooks hooks = monitor.hooks();
+    hooks.on_stderr_line("[h1:51] *** Process received signal ***\n");
+    hooks.on_stderr_line("[h1:51] Signal: Segmentation fault (11)\n");
+    hooks.on_stderr_line(
+        of_mpirun ? "[h1:51] [ 1] /lib/openmpi3/mca_iof_hnp.so(orte_iof_hnp_read_local_handler+0x2d6)[0x7f]\n"
+                  : "[h1:51] [ 1] /lib/libevent_core-2.1.so.7(event_base_loop+0x49f)[0x7f]\n");
+    ProcessResult result = ended(139);
+    result.signal = SIGSEGV;
+    monitor.finish(result);
+    const std::string text = monitor.diagnosis(result);
+    CHECK(text.empty() == !of_mpirun);
+    CHECK((text.find("mpirun itself crashed: no rank did [E28]") != std::string::npos) == of_mpirun);
+  }
+}
+
 TEST_CASE("a rank on other cores than planned is a warning, with --strict an error") {
   for (const bool strict : {false, true}) {
     Job job;
