@@ -25,6 +25,25 @@ constexpr std::string_view still_end_id = "F45";
 constexpr std::string_view left_waiting_id = "F46";
 constexpr std::string_view thread_limit_ids[] = {"E27", "R35"};  // of OpenMP, of OpenBLAS
 
+// One log shows that the limit had ended the job before.
+bool is_behind_limit(const Finding& finding, const Finding& limit) {
+  if (finding.evidence.empty() || limit.evidence.empty()) return false;
+  const LogLine &begin = finding.evidence.front(), &end = limit.evidence.front();
+  return begin.source == end.source && begin.line > end.line;
+}
+
+// What a launcher reports while the limit ends the job, such as a lost route, is no cause.
+void promote_limit(Diagnosis& diagnosis, const LogFacts& log) {
+  auto& findings = diagnosis.also_seen;
+  if (findings.empty()) return;
+  const Finding first = findings.front();
+  const auto limit = std::find_if(findings.begin() + 1, findings.end(), [&](const Finding& finding) {
+    return finding.kind <= SignatureClass::generic && is_time_limit(finding, log.signatures) &&
+           is_behind_limit(first, finding);
+  });
+  if (limit != findings.end()) std::rotate(findings.begin(), limit, limit + 1);
+}
+
 // A job whose ranks all wait reaches any time limit. Where much was printed after the note, the wait was
 // over.
 void promote_stall(Diagnosis& diagnosis, const LogFacts& log) {
@@ -113,7 +132,7 @@ void promote_error_before_limit(Diagnosis& diagnosis, const LogFacts& log) {
   const auto fails = [&](const Finding& finding) {
     if (stands_still && ends_at_thread_limit(finding)) return true;
     if (finding.kind > SignatureClass::generic || finding.is_survived || finding.evidence.empty() ||
-        ends_job(finding))
+        ends_job(finding) || (!stands_still && is_behind_limit(finding, limit)))
       return false;
     const LogLine& last = finding.evidence.back();
     return lines_to_end(last.source, last.line, limit, log).value_or(most_between + 1) <= most_between;
@@ -156,6 +175,7 @@ bool is_time_limit(const Finding& finding, const SignatureSet& signatures) {
 }
 
 void promote_limit_cause(Diagnosis& diagnosis, const LogFacts& log) {
+  promote_limit(diagnosis, log);
   promote_stall(diagnosis, log);
   add_still_end(diagnosis, log);
   promote_error_before_limit(diagnosis, log);

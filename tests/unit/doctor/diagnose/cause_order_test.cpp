@@ -235,4 +235,23 @@ TEST_CASE("a rank's own words explain what the other ranks of libddl report of i
   CHECK(id_of_cause(diagnose_text(reported + end)) == "O16");
 }
 
+TEST_CASE("what Open MPI loses while a job ends is no cause of the end") {
+  const std::string route =
+      "mpirun does not know how to route a message to the specified daemon\nlocated on the indicated "
+      "node:\n\n"
+      "  my node:   n1\n  target node:  n2\n";
+  const std::string limit =
+      "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2024-01-02T03:04:05 DUE TO TIME LIMIT ***\n";
+  CHECK(id_of_cause(diagnose_text("step 1\n" + limit + route)) == "F15");
+  CHECK(id_of_cause(diagnose_text(route)) == "C13");
+  const std::string lost =
+      "[n1:103] [[192,0],0] ORTE_ERROR_LOG: Data unpack would read past end of buffer in file "
+      "../../../orte/util/show_help.c at line 513\n";
+  const std::string thrown =
+      "terminate called after throwing an instance of 'std::runtime_error'\n  what():  NaN loss\n";
+  const Diagnosis diagnosis = diagnose_text(lost + thrown);
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->title.find("NaN loss") != std::string::npos);
+}
+
 TEST_SUITE_END();
