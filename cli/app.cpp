@@ -14,6 +14,7 @@
 #include "cli/forgotten_dashes.hpp"
 #include "cli/help_formatter.hpp"
 #include "cli/program_reference.hpp"
+#include "cli/yes_no_options.hpp"
 #include "launch/plan/ibm_compat.hpp"
 #include "schedulers/job/job_settings.hpp"
 #include "topology/dims.hpp"
@@ -177,6 +178,7 @@ void read_words(CLI::App& app, std::vector<std::string> words) {
 
 void parse(CLI::App& app, std::vector<std::string> words) {
   accept_launcher_spellings(option_names(app), words);
+  complete_yes_no_options(app, words);
   if (starts_ranks(app)) {
     const std::string foreign = find_short_foreign_option(words);
     if (!foreign.empty()) refuse_word(app, foreign, true);

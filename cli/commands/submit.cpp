@@ -41,6 +41,8 @@ constexpr std::string_view submit_notes =
 status is that of the job: 124 at its time limit, 143 after a cancel, 5 for a lost host. Ctrl-C leaves
 the job alone.
 
+An option whose values are yes and no needs no value: --verify is --verify yes.
+
 A setting comes from an option, else from a variable such as DDLRUN_WALLTIME, else from ddlrun.yaml, else
 from ~/.config/ddlrun/config.yaml, else from the site's profile. Script, settings and log lie in
 ddlrun-jobs/NAME-DATE-TIME in the working directory; if its path contains a blank, in the state directory.)";

@@ -77,6 +77,19 @@ expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --walltime 1h --dry-run --verify stri
 grep -qF ' launch 4x2x1 --strict --rank-output files --stall-timeout 300 --on-stall end --max-restarts 2 --run-dir' out ||
   fail "options for launch: $(grep ' launch ' out)"
 grep -qF "doctor --quick --dims 4x2x1 --skip 'LIM-01,NET' --warn CPU --warn GPU -- " out || fail "options for doctor: $(grep doctor out)"
+# A yes|no option without a value, as launch has it; DIMS behind it stay DIMS, and a number is a value of --requeue.
+hour=(submit --slurm --walltime 1h --dry-run)
+for words in '--verify 4x2x1' '--verify 8' '4x2x1 --verify' '--verify yes 4x2x1'; do
+  # shellcheck disable=SC2086 # these are words
+  expect 0 '' "$DDLRUN" "${hour[@]}" $words -- ./train
+  grep -qE ' launch (4x2x1|8x1x1) --verify ' out || fail "$words: $(grep ' launch ' out err)"
+done
+expect 0 '' "$DDLRUN" "${hour[@]}" --oversubscribe 4x2 --verify=no --requeue --exclusive --purge-modules --modules a -- ./train
+grep -q ' launch 4x2x1 --no-verify --oversubscribe --run-dir' out && grep -qx '#SBATCH --requeue' out && grep -qx '#SBATCH --exclusive' out &&
+  grep -qx 'module purge' out || fail "yes by its option alone: $(cat out)"
+expect 0 '' "$DDLRUN" "${hour[@]}" --requeue 2 4x2 -- ./train
+grep -q -- '-ge 2 \]' out || fail "--requeue 2: $(cat out)"
+expect 2 "verify 'node1': it is one of yes, no, strict" "$DDLRUN" "${hour[@]}" 4x2 --verify node1 -- ./train
 printf 'dims: 1x2\nprogram: [true]\nrank_output: file\nstall_timeout: 5m\non_stall: stop\nmax_restarts: -1\ndoctor_skip: LIM-1\n' > passed.yaml
 expect_refusal 3 "rank_output: 'file' is not one of files, prefix, screen" "$DDLRUN" submit --local --job passed.yaml
 for line in 'at:  passed.yaml:3:14' 'try: rank_output: files' "stall_timeout must be a number from 0 to 86400, not '5m'" \
