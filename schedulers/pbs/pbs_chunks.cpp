@@ -76,6 +76,12 @@ std::string render_amounts(const std::vector<Amount>& amounts) {
   return join(words, ", ");
 }
 
+// As large as `amount` is written: "24105mb", "68".
+std::string render_amount(const Amount& amount, std::uint64_t number) {
+  const bool is_size = amount.asked.find_first_not_of("0123456789") != std::string::npos;
+  return is_size ? fmt::format("{}mb", number >> 20) : std::to_string(number);
+}
+
 // Why these chunks never get their hosts; "" where they may.
 std::string why_never(const Chunks& chunks, const std::map<std::string, Resources>& hosts,
                       bool one_on_a_host) {
@@ -83,10 +89,8 @@ std::string why_never(const Chunks& chunks, const std::map<std::string, Resource
     std::uint64_t most = 0;
     for (const auto& [name, host] : hosts) most = std::max(most, host.at(amount.resource));
     if (amount.number <= most) continue;
-    const bool is_size = amount.asked.find_first_not_of("0123456789") != std::string::npos;
     return fmt::format("a chunk requests {} {}, no host of its queue has more than {}", amount.asked,
-                       printable(amount.resource, 40),
-                       is_size ? fmt::format("{}mb", most >> 20) : std::to_string(most));
+                       printable(amount.resource, 40), render_amount(amount, most));
   }
   const auto fitting = static_cast<std::uint64_t>(std::ranges::count_if(hosts, [&](const auto& host) {
     return std::ranges::all_of(chunks.amounts, [&](const Amount& amount) {
@@ -103,10 +107,23 @@ std::string why_never(const Chunks& chunks, const std::map<std::string, Resource
   return {};
 }
 
+// "10 ncpus in 5 chunks, the hosts of its queue have 6 in all"; "" where they have as much.
+std::string why_too_much(const Chunks& chunks, const std::map<std::string, Resources>& hosts) {
+  for (const Amount& amount : chunks.amounts) {
+    std::uint64_t all = 0;
+    for (const auto& [name, host] : hosts) all += host.at(amount.resource);
+    if (amount.number <= all / chunks.count) continue;
+    return fmt::format("{} of {} {}, the hosts of its queue have {} in all",
+                       chunks.count == 1 ? "1 chunk" : fmt::format("{} chunks", chunks.count), amount.asked,
+                       printable(amount.resource, 40), render_amount(amount, all));
+  }
+  return {};
+}
+
 }  // namespace
 
 bool waits_for_nodes(const JobStatus& status) {
-  return status.word == "Q" && status.reason.starts_with("Not Running: ");
+  return status.word == "Q" && (status.never || status.reason.starts_with("Not Running: "));
 }
 
 void check_chunks_fit(JobStatus& status, const PbsJob& job, const std::vector<PbsJob>& vnodes) {
@@ -115,8 +132,9 @@ void check_chunks_fit(JobStatus& status, const PbsJob& job, const std::vector<Pb
   const bool scatter = job.get("Resource_List.place").find("scatter") != std::string::npos;
   for (const Chunks& chunks : select) {
     if (chunks.amounts.empty()) continue;
-    const std::string why =
-        why_never(chunks, resources_of_hosts(vnodes, chunks.amounts, status.queue), scatter);
+    const auto hosts = resources_of_hosts(vnodes, chunks.amounts, status.queue);
+    std::string why = why_never(chunks, hosts, scatter);
+    if (why.empty()) why = why_too_much(chunks, hosts);
     if (why.empty()) continue;
     status.never = true;
     status.explained = "it can never run: " + why;

@@ -33,9 +33,10 @@ Shortage parse_shortage(Phrase comment) {
 std::string explain_never(Phrase comment) {
   const Shortage shortage = parse_shortage(comment);
   std::string fact = "it can never run";
+  // PBS compares a chunk with one host, or all chunks with all hosts, and does not say which.
   if (!shortage.resource.empty() && !shortage.total.empty())
-    fact = fmt::format("it requests {} {}, there are {} in all", shortage.asked, shortage.resource,
-                       shortage.total);
+    fact = fmt::format("it requests {} {}, more than the {} of a host, or of all hosts", shortage.asked,
+                       shortage.resource, shortage.total);
   else if (comment.find("nodes") != Phrase::npos)
     fact = "it requests more nodes than there are";
   return fact + ": it would wait forever";

@@ -30,7 +30,7 @@ never() { # TEXT WORDS...
 scenario_too_many_cores() { never "a chunk requests 69 ncpus" --cores-per-node 69 --threads 69 1x1x1; }
 scenario_too_many_gpus() { never "a chunk requests 5 ngpus" --gpus 5 1x1x1; }
 scenario_too_much_memory_of_a_host() { never "100gb" --memory 100GiB 1x1x1; }
-scenario_too_many_nodes() { never "than there are" --exclusive yes 1x9x1; }
+scenario_too_many_nodes() { never "hosts of its queue can hold one" --exclusive yes 1x9x1; }
 scenario_too_much_memory() { never "" --memory 9000GiB 1x1x1; }
 
 scenario_dry_run() {

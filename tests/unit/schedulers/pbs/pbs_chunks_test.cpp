@@ -18,10 +18,12 @@ TEST_SUITE_BEGIN("schedulers/pbs/pbs_chunks");
 TEST_CASE("a chunk that no host can hold is never run") {
   const auto waits = [](const std::string& select, const std::string& resource, const std::string& nodes,
                         const std::string& place = "free") {
-    const std::string job = R"({"Jobs":{"7.s":{"job_state":"Q","queue":"normal","comment":)"
-                            R"("Not Running: Insufficient amount of resource: )" +
-                            resource + R"( ","Resource_List":{"place":")" + place + R"(","select":")" +
-                            select + R"("}}}})";
+    const bool is_never = resource.find("(R: ") != std::string::npos;
+    const std::string job = R"({"Jobs":{"7.s":{"job_state":"Q","queue":"normal","comment":")" +
+                            std::string(is_never ? "Can Never Run" : "Not Running") +
+                            ": Insufficient amount of resource: " + resource +
+                            R"( ","Resource_List":{"place":")" + place + R"(","select":")" + select +
+                            R"("}}}})";
     const FakeAsk ask{{{"qstat", answered(job)}, {"pbsnodes -a -F json", answered(nodes)}}};
     return make_scheduler(SchedulerKind::pbs)->read_states(std::vector<JobId>{"7"}, ask).at("7");
   };
@@ -35,7 +37,14 @@ TEST_CASE("a chunk that no host can hold is never run") {
   CHECK(waits("4:ncpus=4+ncpus=100", "ncpus", hosts).never);
   CHECK(waits("2:ncpus=4:ngpus=1", "ngpus", hosts).never);
   CHECK(waits("1:ncpus=4:mem=9tb", "mem", hosts).never);
-  CHECK(waits("1:ncpus=69", "ncpus (R: 69 A: 4 T: 272)", hosts).never);
+  // PBS's own numbers are those of a host here, and of all hosts there.
+  CHECK(waits("1:ncpus=69", "ncpus (R: 69 A: 68 T: 68)", hosts, "scatter:excl").explained ==
+        "it can never run: a chunk requests 69 ncpus, no host of its queue has more than 68");
+  CHECK(waits("5:ncpus=68", "ncpus (R: 340 A: 272 T: 272)", hosts).explained ==
+        "it can never run: 5 chunks of 68 ncpus, the hosts of its queue have 272 in all");
+  CHECK(waits("5:ncpus=68", "ncpus (R: 340 A: 272 T: 272)", "").explained ==
+        "it requests 340 ncpus, more than the 272 of a host, or of all hosts: it would wait forever");
+  CHECK(waits("2:mem=200gb", "mem (R: 400gb A: 1mb T: 1mb)", hosts).never);
   for (const auto& [select, resource] : {std::pair{"4:ncpus=68", "ncpus"},
                                          {"1:ncpus=4:mem=1gb", "mem"},
                                          {"1:ncpus=x", "ncpus"},
