@@ -228,7 +228,7 @@ void complete_cores(System& system, JobRequest& wanted) {
   if (found.cores) {
     wanted.settings["cores_per_node"] =
         flag_setting("cores_per_node", std::to_string(*found.cores), found.source);
-    wanted.parsed = read_job(wanted.settings);
+    wanted.parsed = read_job(wanted.settings, found.nodes);
     wanted.parsed.remarks.push_back(fmt::format("cores_per_node: {}, as {}", *found.cores, found.source));
     return;
   }

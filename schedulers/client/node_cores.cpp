@@ -46,6 +46,7 @@ NodeCores summarize_node_cores(const std::vector<ListedNode>& nodes, const std::
   NodeCores found;
   if (counts.size() == 1) {
     found.cores = counts.begin()->first;
+    found.nodes = counts.begin()->second;
     found.source = fmt::format(
         "{}{}, by {}", chosen.size() == 1 ? "the only node" : fmt::format("all {} nodes", chosen.size()),
         tied ? " of queue " + printable(queue, 60) : "", command);

@@ -14,6 +14,7 @@ namespace ddlrun::schedulers {
 
 struct NodeCores {
   std::optional<std::uint32_t> cores;  // where all nodes agree
+  std::uint64_t nodes = 0;             // likewise: how many there are
   std::string source;                  // "all 4 nodes of queue normal, by pbsnodes"
   std::string counts;                  // where they differ: "3 nodes have 68, 1 has 40, by pbsnodes"
   std::string problem;                 // what the command reports that failed

@@ -93,7 +93,7 @@ bool has_error_at(const ParsedJob& parsed, const std::string& where) {
                                        [&](const Message& error) { return error.where == where; });
 }
 
-ParsedJob read_job(const JobSettings& settings) {
+ParsedJob read_job(const JobSettings& settings, std::optional<std::uint64_t> nodes_there) {
   ParsedJob parsed;
   SettingReader reader(settings, parsed.errors);
   JobSpec& job = parsed.job;
@@ -108,7 +108,7 @@ ParsedJob read_job(const JobSettings& settings) {
   if (reader.find("name") == nullptr)
     job.name = job_name_of(job.program, is_pbs_like(job.scheduler) ? longest_pbs_name : longest_name);
   read_lifecycle(reader, job);
-  if (read_shape(reader, parsed)) plan_threads(reader, parsed);
+  if (read_shape(reader, parsed)) plan_threads(reader, parsed, nodes_there);
   check_combinations(reader, parsed);
   parsed.errors = sorted_by_place(std::move(parsed.errors));
   return parsed;

@@ -6,6 +6,7 @@
 #include "schedulers/job/setting_reader.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,7 +26,7 @@ void read_passed_options(SettingReader& reader, JobSpec& job);   // verify .. do
 // dims, nodes, hosts and gpus agree; false where there is no shape to go on with.
 bool read_shape(SettingReader& reader, ParsedJob& parsed);
 // threads and cores; needs a shape.
-void plan_threads(SettingReader& reader, ParsedJob& parsed);
+void plan_threads(SettingReader& reader, ParsedJob& parsed, std::optional<std::uint64_t> nodes_there);
 // Options of programs that the job does not run.
 void check_passed_options(SettingReader& reader, const JobSpec& job);
 // Directives that would change the value of a key.

@@ -97,6 +97,24 @@ void check_hosts(SettingReader& reader, ParsedJob& parsed) {
                                                                      : std::to_string(job.hosts.size()));
 }
 
+// The same number of ranks on more nodes, unless there are fewer or the job names its hosts; else fewer
+// ranks.
+std::string shapes_that_fit(const JobSpec& job, std::uint32_t cores,
+                            std::optional<std::uint64_t> nodes_there) {
+  topology::Dims fewer = job.dims, same = job.dims;
+  fewer.gpus_per_node = same.gpus_per_node = cores;
+  while (job.ranks_per_node() % same.gpus_per_node != 0) --same.gpus_per_node;
+  same.nodes_per_rack *= job.ranks_per_node() / same.gpus_per_node;
+  const std::string less = topology::render_dims(fewer);
+  const std::uint64_t nodes = same.host_count();
+  if (!job.hosts.empty() || (nodes_there && nodes > *nodes_there)) return less;
+  const std::string more = topology::render_dims(same);
+  const std::string ranks = counted(job.dims.world_size(), "rank");
+  return nodes_there ? fmt::format("{}   # the same {} on {}", more, ranks, counted(nodes, "node"))
+                     : fmt::format("{}   # the same {}, if there are {}; or {}", more, ranks,
+                                   counted(nodes, "node"), less);
+}
+
 }  // namespace
 
 bool read_shape(SettingReader& reader, ParsedJob& parsed) {
@@ -145,7 +163,7 @@ bool read_shape(SettingReader& reader, ParsedJob& parsed) {
   return true;
 }
 
-void plan_threads(SettingReader& reader, ParsedJob& parsed) {
+void plan_threads(SettingReader& reader, ParsedJob& parsed, std::optional<std::uint64_t> nodes_there) {
   JobSpec& job = parsed.job;
   const std::uint32_t cores = job.cores_per_node, ranks = job.ranks_per_node();
   if (cores == 0) return;
@@ -163,11 +181,10 @@ void plan_threads(SettingReader& reader, ParsedJob& parsed) {
                                             reader.origin_of("reserved_cores"), left)
                               : std::to_string(left);
   if (ranks > left) {
-    reader.add_error(reader.find("dims") != nullptr ? "dims" : "gpus",
-                     fmt::format("{} per node, there are {} cores", counted(ranks, "rank"), sum),
-                     reader.find("dims") != nullptr
-                         ? fmt::format("{}x{}x{}", left, job.dims.nodes_per_rack, job.dims.racks)
-                         : std::to_string(left));
+    reader.add_error(
+        reader.find("dims") != nullptr ? "dims" : "gpus",
+        fmt::format("{} per node, there are {} cores", counted(ranks, "rank"), sum),
+        reader.find("dims") != nullptr ? shapes_that_fit(job, left, nodes_there) : std::to_string(left));
   } else if (job.threads == 0) {
     if (reader.find("threads") != nullptr) return;
     job.threads = left / ranks;

@@ -133,8 +133,9 @@ struct ParsedJob {
 };
 
 // Converts and checks every setting, alone and together (dims against hosts, ranks x threads against cores,
-// signal against walltime, array against requeue, ...). Never throws for what the user wrote.
-ParsedJob read_job(const JobSettings& settings);
+// signal against walltime, array against requeue, ...). Never throws for what the user wrote. `nodes_there`:
+// how many nodes the queue has, where that is known: a remedy asks for no more.
+ParsedJob read_job(const JobSettings& settings, std::optional<std::uint64_t> nodes_there = {});
 
 // "HH:MM:SS", "D-HH:MM:SS", "90m", "4h", "1h30m" -> seconds; nothing if it is none of these or 0. A bare
 // number is refused, because Slurm takes it for minutes and PBS for seconds.

@@ -62,6 +62,12 @@ list_nodes() { # NCPUS...
 list_nodes 68 68
 expect 0 'cores_per_node: 68, as all 2 nodes, by pbsnodes' env PATH="$work/listing:$PATH" "$DDLRUN" submit --pbs 4x2x1 --walltime 1h --dry-run -- ./train
 grep -q '^#PBS -l select=2:ncpus=68:mpiprocs=4' out || fail "no select by pbsnodes: $(grep '^#PBS' out)"
+# Too few cores: the same ranks on more nodes, where there are as many.
+list_nodes 2 2 2 2
+expect_refusal 2 '4 ranks per node, there are 2 cores' env PATH="$work/listing:$PATH" "$DDLRUN" submit --pbs 4x2 --walltime 1h -- true
+grep -qx '  try: 2x4x1   # the same 8 ranks on 4 nodes' err || fail "a smaller job is offered: $(cat err)"
+expect_refusal 2 '' env PATH="$work/listing:$PATH" "$DDLRUN" submit --pbs 4x3 --walltime 1h -- true
+grep -qx '  try: 2x3x1' err || fail "more nodes are offered than there are: $(cat err)"
 list_nodes 68 40
 expect_refusal 2 'cores_per_node is not set; the nodes differ: 1 with 68, 1 with 40, by pbsnodes' env PATH="$work/listing:$PATH" \
   "$DDLRUN" submit --pbs 4x2x1 --walltime 1h --dry-run -- ./train
