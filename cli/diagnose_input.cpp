@@ -49,14 +49,12 @@ DiagnoseInput read_job(System& system, schedulers::JobRef job, RunStatus end) {
     job = *part;
     state = read_state(system, job);
   }
-  const std::string id = printable(job.id);
   DiagnoseInput input{
       logs_of(system, job), end, {}, {}, job.dir, schedulers::job_context(system, job, state)};
   const bool has_log = !job.output.empty() || !job.error_output.empty();
   if (input.logs.empty() && input.job->end.empty()) {
     if (!has_log) throw Error(ErrorKind::request, schedulers::why_no_log(system, job, "diagnose"));
-    throw Error(ErrorKind::request, {fmt::format("job {} has no output yet", id), printable(job.output),
-                                     "ddlrun status " + quote_shell(job.id)});
+    throw Error(ErrorKind::request, schedulers::no_output(system, job, state));
   }
   if (end.status) return input;
   if (is_over(state.state)) input.end.status = state.exit_status;

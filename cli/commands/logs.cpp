@@ -53,6 +53,17 @@ bool print_task_logs(System& system, const JobRef& job) {
   return any;
 }
 
+// A job that is over will never have any.
+int report_no_output(System& system, const JobRef& job) {
+  UnreachableSchedulers unreachable;
+  const JobStatus status = read_job_states(system, {job}, unreachable, NodeList::left_out).front();
+  warn_of_unreachable(system, unreachable);
+  const Message message = no_output(system, job, status);
+  if (is_over(status.state)) throw Error(ErrorKind::request, message);
+  system.err("ddlrun: " + message.what + "\n");
+  return 0;
+}
+
 int run_logs(System& system, const LogsOptions& options) {
   if (options.ids.size() > 1) {
     throw Error(ErrorKind::usage, {fmt::format("logs takes one job, not {}", options.ids.size()), "",
@@ -78,9 +89,9 @@ int run_logs(System& system, const LogsOptions& options) {
   const bool has_output = print_log(system, job.output);
   const bool has_errors = !job.error_output.empty() && print_log(system, job.error_output);
   if (has_output || has_errors) return 0;
-  const std::string where =
-      job.submitted_here() ? "" : fmt::format(" here: {} is not there", printable(job.output, 300));
-  system.err(fmt::format("ddlrun: job {} has no output yet{}\n", printable(job.id), where));
+  if (job.submitted_here()) return report_no_output(system, job);
+  system.err(fmt::format("ddlrun: job {} has no output yet here: {} is not there\n", printable(job.id),
+                         printable(job.output, 300)));
   return 0;
 }
 

@@ -226,7 +226,7 @@ void add_cause(System& system, const JobRef& job, JobStatus& status, std::uint64
                             : std::string(saved_end_text);
   }
   if (job.submitted_here() && !status.tasks.empty()) add_task_causes(system, status, most_bytes);
-  if (status.state == JobState::cancelled) remember_cause(system, job, status.reason, std::nullopt);
+  if (status.state == JobState::cancelled) remember_cause(system, job, status.clear_reason(), std::nullopt);
   if (!job.submitted_here() || !is_bad_end(status)) return;
   std::string cause = job.last.explained;
   if (is_over(job.last.state) && job.last.exit_status && !cause.empty()) {

@@ -25,7 +25,8 @@ struct JobEntry {
   std::optional<std::int64_t> ended_at;      // when its end was first seen
   std::string hosts;                         // as the scheduler listed them
   std::optional<std::uint64_t> run_seconds;  // in all, once it is over
-  std::string cause;                         // of a bad end, from its log
+  std::string cause;  // of a bad end, from its log; of a cancelled job, why, as its scheduler has it
+  std::string queue;  // as the scheduler reported it last
 
   bool operator==(const JobEntry&) const = default;
 };
@@ -34,7 +35,8 @@ class JobHistory {
  public:
   virtual ~JobHistory() = default;
   virtual void add(const JobEntry& entry) = 0;
-  // Of the newest job with this id; a job that was over stays so. False where there is none.
+  // Of the newest job with this id; a job that was over stays so. False where there is none. A cancelled job
+  // leaves no other cause than its scheduler's.
   virtual bool update(const JobStatus& status, std::int64_t now) = 0;
   // What was found out about the end of the newest job with this id, after it had ended.
   virtual void note_end(const JobId& id, const std::string& cause, std::optional<int> exit_status) = 0;

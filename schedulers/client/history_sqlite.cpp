@@ -11,7 +11,7 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-constexpr int kVersion = 2, kBusyMilliseconds = 15000;
+constexpr int kVersion = 3, kBusyMilliseconds = 15000;
 constexpr int kApplication = 0x64646C72;  // "ddlr": another program's file is not written to
 
 constexpr const char* kSchema =
@@ -19,15 +19,17 @@ constexpr const char* kSchema =
     "NULL,"
     " directory TEXT NOT NULL, submitted_at INTEGER NOT NULL, script_hash TEXT NOT NULL, state TEXT NOT NULL,"
     " exit_status INTEGER, ended_at INTEGER, hosts TEXT NOT NULL DEFAULT '', run_seconds INTEGER,"
-    " cause TEXT NOT NULL DEFAULT '');"
+    " cause TEXT NOT NULL DEFAULT '', queue TEXT NOT NULL DEFAULT '');"
     "CREATE INDEX jobs_by_id ON jobs(id);";
 constexpr const char* kFromVersion1 =
     "ALTER TABLE jobs ADD COLUMN hosts TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE jobs ADD COLUMN run_seconds INTEGER;"
-    "ALTER TABLE jobs ADD COLUMN cause TEXT NOT NULL DEFAULT '';";
+    "ALTER TABLE jobs ADD COLUMN cause TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE jobs ADD COLUMN queue TEXT NOT NULL DEFAULT '';";
+constexpr const char* kFromVersion2 = "ALTER TABLE jobs ADD COLUMN queue TEXT NOT NULL DEFAULT '';";
 constexpr const char* kColumns =
     "SELECT id, scheduler, name, directory, submitted_at, script_hash, state, exit_status, ended_at, "
-    "hosts, run_seconds, cause FROM jobs ";
+    "hosts, run_seconds, cause, queue FROM jobs ";
 
 std::string remedy_for(int code, const std::string& path) {
   switch (code & 0xff) {
@@ -120,6 +122,7 @@ JobEntry read_entry(const Statement& row) {
   entry.hosts = row.text(9);
   if (const auto seconds = row.optional_number(10)) entry.run_seconds = static_cast<std::uint64_t>(*seconds);
   entry.cause = row.text(11);
+  entry.queue = row.text(12);
   return entry;
 }
 
@@ -149,7 +152,7 @@ class SqliteHistory : public JobHistory {
     Statement insert(
         database_, path_,
         "INSERT INTO jobs(id, scheduler, name, directory, submitted_at, script_hash, state, exit_status,"
-        " ended_at, hosts, run_seconds, cause) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)");
+        " ended_at, hosts, run_seconds, cause, queue) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
     insert.bind(entry.id);
     insert.bind(entry.scheduler);
     insert.bind(entry.name);
@@ -162,6 +165,7 @@ class SqliteHistory : public JobHistory {
     insert.bind(entry.hosts);
     insert.bind(stored_seconds(entry.run_seconds));
     insert.bind(entry.cause);
+    insert.bind(entry.queue);
     insert.step();
   }
 
@@ -169,7 +173,9 @@ class SqliteHistory : public JobHistory {
     // One statement, so that two that watch the same job cannot overtake each other.
     Statement change(database_, path_,
                      "UPDATE jobs SET state=?1, exit_status=ifnull(?2, exit_status), ended_at=?3,"
-                     " hosts=CASE ?5 WHEN '' THEN hosts ELSE ?5 END, run_seconds=?6"
+                     " hosts=CASE ?5 WHEN '' THEN hosts ELSE ?5 END, run_seconds=?6,"
+                     " queue=CASE ?7 WHEN '' THEN queue ELSE ?7 END,"
+                     " cause=CASE ?8 WHEN '' THEN cause ELSE ?8 END"
                      " WHERE row=(SELECT max(row) FROM jobs WHERE id=?4) AND ended_at IS NULL");
     const bool over = is_over(status.state);
     change.bind(std::string(name_of(status.state)));
@@ -178,6 +184,8 @@ class SqliteHistory : public JobHistory {
     change.bind(status.id);
     change.bind(status.hosts);
     change.bind(over ? stored_seconds(status.run_seconds) : std::nullopt);
+    change.bind(status.queue);
+    change.bind(status.state == JobState::cancelled ? status.clear_reason() : std::string());
     change.step();
     return sqlite3_changes(database_) > 0 || find(status.id).has_value();
   }
@@ -246,7 +254,7 @@ class SqliteHistory : public JobHistory {
     run("BEGIN IMMEDIATE");
     const std::int64_t found = ask("PRAGMA user_version");
     if (found < kVersion) {  // no other process made it meanwhile
-      const char* const changes = found == 0 ? kSchema : kFromVersion1;
+      const char* const changes = found == 0 ? kSchema : found == 1 ? kFromVersion1 : kFromVersion2;
       const int code = sqlite3_exec(database_, changes, nullptr, nullptr, nullptr);
       if (code != SQLITE_OK)
         throw Error(ErrorKind::request,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The jobs that a new one waits for: a scheduler that has forgotten such a job takes it for one that ended as
-// asked, and starts the new one at once.
+// The jobs that a new one waits for. Slurm takes such a job that it has forgotten for one that ended as
+// asked, and starts the new one at once; PBS removes the new one.
 #pragma once
 
 #include "base/os/system.hpp"
@@ -8,8 +8,12 @@
 
 namespace ddlrun::schedulers {
 
-// Error{request} for a dependency that can no longer come true, and for a job that neither Slurm nor the
-// user's history has. If the scheduler does not answer, only the history is read.
+// For PBS: "afterok:24" becomes "afterok:24[]" where 24 is an array, with a remark. Error{request} for a task
+// of an array.
+void name_arrays(System& system, JobRequest& wanted);
+
+// Error{request} for a dependency that can no longer come true, and for a job that the scheduler does not
+// have (Slurm: nor the user's history). If the scheduler does not answer, only the history is read.
 void check_dependencies(System& system, const JobRequest& wanted);
 
 }  // namespace ddlrun::schedulers

@@ -65,6 +65,7 @@ JobRef known_job(System& system, const JobEntry& entry, const std::string& task)
   job.dir = entry.dir;
   job.task = task;
   add_settings(system, job);
+  if (!entry.queue.empty()) job.queue = entry.queue;
   if (task.empty()) {
     job.last.state = entry.state;
     job.last.exit_status = entry.exit_status;

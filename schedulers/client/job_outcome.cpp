@@ -143,6 +143,19 @@ std::string find_task_logs(System& system, const JobRef& job) {
   return part ? part->output : std::string();
 }
 
+// Never started, or never will, and no log of it lies there.
+bool wrote_nothing(System& system, const JobRef& job, const JobStatus& status) {
+  return (status.never || status.never_started()) && (job.output.empty() || !system.files.exists(job.output));
+}
+
+// Where its output is, as the end of a sentence; "" for a job without a log and for one that never started.
+std::string log_words(System& system, const JobRef& job, const JobStatus& status) {
+  if (wrote_nothing(system, job, status)) return {};
+  const std::string of_tasks = find_task_logs(system, job);
+  if (!of_tasks.empty()) return "; logs " + printable(of_tasks, 300);
+  return job.output.empty() ? "" : "; log " + printable(job.output, 300);
+}
+
 }  // namespace
 
 bool is_ending(const JobStatus& status) {
@@ -210,7 +223,9 @@ std::string render_end(const JobRef& job, const JobStatus& status, const std::st
       (status.state == JobState::timed_out && status.explained.rfind("its walltime", 0) == 0) ||
       (status.state == JobState::failed && status.exit_status && status.explained.empty());
   const bool by_cause = status.state == JobState::failed && status.exit_status && !status.explained.empty();
-  const std::string why = is_clear || by_cause ? "" : because(status);
+  std::string why = is_clear || by_cause ? "" : because(status);
+  constexpr std::string_view said = "it can never run: ";
+  if (status.never && why.starts_with(said)) why.erase(0, said.size());
   if (!why.empty()) text += "; " + why;
   text += log;
   for (const JobStatus& task : status.tasks) {
@@ -228,24 +243,35 @@ JobId telling_task(const std::vector<JobStatus>& tasks) {
   return tasks.empty() ? JobId() : tasks.front().id;
 }
 
+Message no_output(System& system, const JobRef& job, const JobStatus& status) {
+  const std::string id = printable(job.id, 64), typed = quote_shell(job.id);
+  const std::string why = because(status);
+  if (wrote_nothing(system, job, status))
+    return {fmt::format("job {} never started, so it has no output: {}", id,
+                        why.empty() ? std::string(name_of(status.state)) : why),
+            "", fmt::format("ddlrun resubmit {}", typed)};
+  if (is_over(status.state))
+    return {fmt::format("job {} is over ({}) and has no output", id, name_of(status.state)),
+            printable(job.output, 300), "ddlrun status " + typed};
+  return {fmt::format("job {} has no output yet: {}", id, render_state(status)), "",
+          "ddlrun status " + typed};
+}
+
 void print_outcome(System& system, const JobRef& job, JobStatus& status) {
   const FailureSummary words = read_job_words(system, job, status);
   if (words.status) status.exit_status = words.status;
-  remember_cause(system, job, status.state == JobState::cancelled ? status.reason : words.cause(),
+  remember_cause(system, job, status.state == JobState::cancelled ? status.clear_reason() : words.cause(),
                  words.status);
   add_task_causes(system, status, UINT64_MAX);
   if (!words.diagnosis.empty()) system.err("ddlrun: cause in the job's log:\n" + words.diagnosis);
-  const std::string of_tasks = find_task_logs(system, job);
-  const std::string log = !of_tasks.empty()    ? "; logs " + printable(of_tasks, 300)
-                          : job.output.empty() ? ""
-                                               : "; log " + printable(job.output, 300);
+  const std::string log = log_words(system, job, status);
   // More time does not help a job that stood still; the diagnosis has what does.
   const bool stood_still = status.state == JobState::timed_out && !words.cause().empty();
   const bool is_failure = status.state == JobState::failed || stood_still;
   system.err("ddlrun: " + render_end(job, status, is_failure ? words.cause() : words.first, log) + "\n");
   std::string next = !words.remedy.empty() || stood_still ? words.remedy : next_step(system, job, status);
   const JobId task = telling_task(status.tasks);
-  if (next.empty() && !of_tasks.empty() && !task.empty())
+  if (next.empty() && log.starts_with("; logs ") && !task.empty())
     next = fmt::format("ddlrun logs {}   # the log of one task", quote_shell(task));
   if (!next.empty()) system.err("  try: " + next + "\n");
 }

@@ -34,6 +34,9 @@ JobId telling_task(const std::vector<JobStatus>& tasks);
 // Its script is over; the scheduler still ends processes, or waits for a host that is lost.
 bool is_ending(const JobStatus& status);
 
+// A job without a log: it never started, and why; it is over; or how it stands.
+Message no_output(System& system, const JobRef& job, const JobStatus& status);
+
 // The end on stderr, with the diagnosis of the log where it ended badly and the log does not hold one. What
 // the log contains is put into `status` and stored.
 void print_outcome(System& system, const JobRef& job, JobStatus& status);

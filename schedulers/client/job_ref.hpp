@@ -16,7 +16,7 @@ struct JobRef {
   std::string task;          // its index, of one task of an array
   std::string output;        // its log; "" of an array as a whole
   std::string error_output;  // the log of its stderr, where that is another
-  std::string queue;         // as requested; "" if none was
+  std::string queue;         // as its scheduler reported it last, else as requested; or ""
   std::string submitted;     // "2026-11-02 10:20:30"
   JobStatus last;            // as the history has it; `explained` is the cause of a bad end
   bool submitted_here() const { return !dir.empty(); }

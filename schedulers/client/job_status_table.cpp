@@ -56,9 +56,11 @@ std::string remark(const JobStatus& status) {
   if (status.state == JobState::running) {
     text = number_of_hosts(status.hosts) > 1 ? status.hosts : "";  // one stands in its column
   } else if (status.state != JobState::completed) {
-    text = status.explained.empty() ? status.reason : status.explained;
+    text = status.clear_reason();
   }
-  if (status.never) text += "; ddlrun cancel " + status.id + ", then " + status.remedy;
+  if (status.never)
+    text +=
+        fmt::format("; it stays queued: ddlrun cancel {}, then {}", quote_shell(status.id), status.remedy);
   if (status.restarts > 0) text += fmt::format("{}restart {}", text.empty() ? "" : "; ", status.restarts);
   return printable(text, 400);
 }

@@ -58,6 +58,12 @@ std::optional<JobState> parse_job_state(std::string_view name) {
 
 bool is_over(JobState state) { return std::find(kOver.begin(), kOver.end(), state) != kOver.end(); }
 
+bool JobStatus::never_started() const {
+  const bool may_wait = state == JobState::cancelled || state == JobState::failed;
+  const bool is_unrun = may_wait && hosts.empty() && !exit_status;
+  return is_unrun && std::ranges::all_of(tasks, &JobStatus::never_started);
+}
+
 JobStatus join_tasks(JobId id, std::vector<JobStatus> tasks) {
   JobStatus joined;
   joined.id = std::move(id);

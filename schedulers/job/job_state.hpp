@@ -46,6 +46,10 @@ struct JobStatus {
   std::string remedy;  // what to ask for instead, where `never`
   bool may_lack_tasks = false;   // an array of which the scheduler may have forgotten tasks
   std::vector<JobStatus> tasks;  // of an array; its own state is the join of theirs
+
+  const std::string& clear_reason() const { return explained.empty() ? reason : explained; }
+  // Over, and no host had it: cancelled or lost while it waited.
+  bool never_started() const;
 };
 
 // The state of an array: running if any runs, queued if any waits, else the worst; exit status the highest.

@@ -3,6 +3,8 @@
 #include "base/text/text.hpp"
 #include "schedulers/pbs/pbs_answers.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -117,6 +119,15 @@ void check_exit(JobStatus& status, const PbsJob& job, int exit_status, bool term
   }
 }
 
+// "afterok:13.node1@node1,afterany:4[].node1@node1" -> "13.node1 4[].node1"
+std::string waited_for(std::string_view depend) {
+  std::vector<std::string> ids;
+  for (const std::string_view kind : split(depend, ','))
+    for (const std::string_view id : split(kind, ':'))
+      if (!id.empty() && id[0] >= '0' && id[0] <= '9') ids.push_back(quote_shell(id.substr(0, id.find('@'))));
+  return join(ids, " ");
+}
+
 // Where the history holds no exit status.
 void check_substate(JobStatus& status, const PbsJob& job) {
   const int substate = job.number("substate").value_or(0);
@@ -132,10 +143,13 @@ void check_substate(JobStatus& status, const PbsJob& job) {
     status.state = JobState::completed;
   } else if (substate == kFinishedState || (depends && !ran)) {
     status.state = JobState::cancelled;
-    if (status.reason.empty()) status.reason = depends ? "depend=" + job.get("depend") : "never started";
-    status.explained =
-        "PBS removed it before it started: the job that it depends on did not end as asked; mend that one, "
-        "submit both";
+    if (status.reason.empty() && !depends) status.reason = "never started";
+    status.explained = depends
+                           ? fmt::format(
+                                 "PBS removed it before it started, by its dependency {0}: that job ended "
+                                 "otherwise, or PBS does not have it; ddlrun status {1}",
+                                 job.get("depend"), waited_for(job.get("depend")))
+                           : "PBS removed it before it started, and gives no reason; tracejob " + job.id;
   }
 }
 

@@ -100,7 +100,34 @@ scenario_dependency_never() {
   on node1 touch go.dependency
   ddl wait "$id"
   ends 143
-  says "did not end as asked"
+  says "by its dependency afterok:${first%%.*}.node1"
+  local waited=$id
+  ddl status
+  prints "by its dependency afterok"
+  cp "$work/out" "$work/first"
+  ddl status "$waited"
+  same "the same reason in each call" "$(grep "^$waited" "$work/first" | sed 's/.*PBS removed/PBS removed/')" \
+    "$(sed -n "s/^$waited .*PBS removed/PBS removed/p" "$work/out")"
+  ddl logs "$waited"
+  ends 3
+  says "job $waited never started, so it has no output: PBS removed it"
+}
+# OpenPBS removes a job at once that waits for "24" where 24 is an array, or for a job that it does not have.
+scenario_dependency_on_array() {
+  begin --array 0-1 1x1x1 -- sh -c 'while [ ! -e go.array ]; do sleep 0.2; done; echo task >> order.array'
+  local array=${id%%[*}
+  begin --dependencies "afterok:$array" 1x1x1 -- sh -c 'echo after >> order.array'
+  says "job $array is an array; PBS has it as $array[]"
+  is_state "$id" H || fail "not held: $(field "$id" job_state)"
+  on node1 touch go.array
+  ddl wait "$id"
+  ends 0
+  same "after all tasks" "task task after" "$(xargs < "$lab_home/order.array")"
+  for word in "$array[0]" 9999; do
+    submit --dependencies "afterok:$word" 1x1x1 -- true
+    ends 3
+    says "dependencies afterok:$word: "
+  done
 }
 # Lines come while the job runs, not at its end.
 scenario_log_while_running() {

@@ -116,6 +116,7 @@ TEST_CASE("what is written is read, in another session too") {
   full.hosts = "node[1-2]";
   full.run_seconds = 61;
   full.cause = "rank 3 'failed' first";
+  full.queue = "normal";
   {
     const auto history = open_job_history(dir.file());
     CHECK(history->recent(10).empty());
@@ -175,6 +176,23 @@ TEST_CASE("a job's life; its end is kept") {
   CHECK(history->update(status("1", JobState::completed, 0), 9100));
   CHECK(history->find("1")->submitted_at == 9000);
   CHECK(history->recent(2).at(1).state == JobState::failed);
+}
+
+TEST_CASE("the queue and why a job was cancelled are kept from the first look on") {
+  const Directory dir;
+  const auto history = open_job_history(dir.file());
+  history->add(entry("1"));
+  JobStatus seen = status("1", JobState::held);
+  seen.queue = "normal";
+  seen.explained = "it starts when the job it depends on has ended as asked";
+  history->update(seen, 1100);
+  CHECK(history->find("1")->cause.empty());
+  CHECK(history->find("1")->queue == "normal");
+  JobStatus end = status("1", JobState::cancelled);
+  end.reason = "terminated by ddl@n1";
+  history->update(end, 1200);
+  CHECK(history->find("1")->cause == "terminated by ddl@n1");
+  CHECK(history->find("1")->queue == "normal");
 }
 
 TEST_CASE("several processes write at once, and nothing is lost") {
@@ -240,10 +258,10 @@ TEST_CASE("damaged and foreign files are refused, with a remedy, and left alone"
     CHECK(refused(dir.file()).hint.find("mv ") != std::string::npos);
   }
   SUBCASE("of a newer ddlrun") {
-    set_header_number(dir.file(), kUserVersionAt, 3);
+    set_header_number(dir.file(), kUserVersionAt, 4);
     const Message message = refused(dir.file());
-    CHECK(message.what.find("version 3") != std::string::npos);
-    CHECK(message.what.find("supports 2") != std::string::npos);
+    CHECK(message.what.find("version 4") != std::string::npos);
+    CHECK(message.what.find("supports 3") != std::string::npos);
   }
   SUBCASE("of another program") {
     set_header_number(dir.file(), kApplicationAt, 1);

@@ -207,4 +207,50 @@ TEST_CASE("dependencies: one that can no longer come true, and one that no list 
   CHECK(refusal("afterok:99") == "");
 }
 
+TEST_CASE("dependencies on PBS: an array is named as one, and a job that PBS does not have is refused") {
+  Submitted job;
+  job.options.slurm = false;
+  job.options.pbs = true;
+  job.options.flags["cores_per_node"] = {"8"};
+  // 24 is an array, 7 and 8 are jobs; 99 is unknown. The whole list, whatever is asked.
+  job.processes.answer = [](const Command& command) {
+    ProcessResult result;
+    if (command.front() != "qstat") return result;
+    result.exit_status = 153;
+    result.out = R"({"Jobs":{"24[].s":{"job_state":"B"},"24[0].s":{"job_state":"R"},)"
+                 R"("7.s":{"job_state":"F","substate":92,"Exit_status":0},"8.s":{"job_state":"R"}}})";
+    return result;
+  };
+  const auto resolved = [&](const std::string& dependency) {
+    job.options.flags["dependencies"] = {dependency};
+    try {
+      JobRequest wanted = job.request();
+      name_arrays(job.system, wanted);
+      check_dependencies(job.system, wanted);
+      const Dependency& found = wanted.parsed.job.dependencies.at(0);
+      return found.kind + ":" + found.job;
+    } catch (const Error& error) {
+      return error.message().what + "; try: " + error.message().hint;
+    }
+  };
+  CHECK(resolved("afterok:24") == "afterok:24[]");
+  CHECK(resolved("afterok:24.s") == "afterok:24[].s");
+  CHECK(resolved("afterok:24[]") == "afterok:24[]");
+  CHECK(resolved("afterok:7") == "afterok:7");
+  CHECK(resolved("afternotok:8.s") == "afternotok:8.s");
+  CHECK(resolved("afterok:99")
+            .starts_with("dependencies afterok:99: PBS does not have that job; it would remove"));
+  CHECK(resolved("afterok:24[0]") ==
+        "dependencies afterok:24[0]: a task of an array; PBS lets a job wait for all tasks only; try: "
+        "afterok:24[]");
+  // No answer: nothing is known, and qsub decides.
+  job.processes.answer = [](const Command&) {
+    ProcessResult result;
+    result.exit_status = 255;
+    result.err = "qstat: cannot connect to server";
+    return result;
+  };
+  CHECK(resolved("afterok:24") == "afterok:24");
+}
+
 TEST_SUITE_END();

@@ -35,7 +35,15 @@ struct AnswerRow {
 constexpr const char* kFour = "minsky1,minsky2,minsky3,minsky4";
 const AnswerRow kRows[] = {
     {"02_qstat_R", "0.minsky1", S::running, {}, 0, "R", "Job run at Sat Nov 21", "", kFour},
-    {"07_all", "1.minsky1", S::queued, {}, 0, "Q", "Can Never Run", "requests 340 ncpus, there are 272", ""},
+    {"07_all",
+     "1.minsky1",
+     S::queued,
+     {},
+     0,
+     "Q",
+     "Can Never Run",
+     "requests 340 ncpus, more than the 272 of a host, or of all hosts",
+     ""},
     {"07_all", "2.minsky1", S::held, {}, 0, "H", "Hold_Types=u", "qrls 2.minsky1", ""},
     {"07_all", "4.minsky1", S::held, {}, 0, "H", "Hold_Types=s", "afterok:2.minsky1", ""},
     {"08_x_all", "0.minsky1", S::failed, 4, 0, "F", "", "", kFour},
@@ -83,9 +91,11 @@ TEST_SUITE_BEGIN("schedulers/pbs/pbs_answers");
 
 TEST_CASE("recorded JSON") {
   for (const AnswerRow& row : kRows) {
-    const FakeAsk ask{{{"qstat -x -t -f -F json", recorded("pbs/" + std::string(row.file) + ".json")}}};
-    check_row(row, pbs_scheduler->read_states(std::vector<JobId>{row.id}, ask).at(row.id));
-    CHECK(ask.asked->size() == 1);
+    const FakeAsk ask{{{"qstat -x -t -f -F json", recorded("pbs/" + std::string(row.file) + ".json")},
+                       {"pbsnodes -a -F json", answered("")}}};
+    const JobStatus status = pbs_scheduler->read_states(std::vector<JobId>{row.id}, ask).at(row.id);
+    check_row(row, status);
+    CHECK(ask.asked->size() == (status.never ? 2 : 1));
   }
 }
 
@@ -199,6 +209,20 @@ TEST_CASE("ends of jobs: exit status and substate") {
         status.state != S::unknown)
       CHECK_FALSE(status.explained.empty());
   }
+}
+
+// Which of its conditions a dependency missed, PBS does not say: the parent may still run.
+TEST_CASE("a job that PBS removed by its dependency") {
+  const JobStatus status =
+      reported(R"("job_state":"F","substate":92,"depend":"afterok:2.s@s,afterany:4[].s@s")");
+  CHECK(status.explained ==
+        "PBS removed it before it started, by its dependency afterok:2.s@s,afterany:4[].s@s: that job ended "
+        "otherwise, or PBS does not have it; ddlrun status 2.s '4[].s'");
+  CHECK(status.reason.empty());
+  CHECK(status.never_started());
+  CHECK(reported(R"("job_state":"F","substate":92)").explained.find("depend") == std::string::npos);
+  CHECK_FALSE(
+      reported(R"("job_state":"F","substate":91,"Exit_status":271,"exec_host":"n1/0")").never_started());
 }
 
 TEST_CASE("letters of jobs that are not over") {
@@ -358,7 +382,7 @@ TEST_CASE("refusals of qsub, by the words and exit statuses that OpenPBS gave") 
 TEST_CASE("comments of waiting jobs, for people") {
   const std::pair<const char*, const char*> rows[] = {
       {"Can Never Run: Insufficient amount of resource: ncpus (R: 340 A: 272 T: 272)",
-       "340 ncpus, there are 272"},
+       "340 ncpus, more than the 272 of a host, or of all hosts: it would wait forever"},
       {"Can Never Run: Not enough total nodes available", "more nodes than there are"},
       {"Not Running: Insufficient amount of resource: ncpus ", "no single host"},
       {"Not Running: Insufficient amount of resource: ngpus (R: 8 A: 4 T: 16)", "8 ngpus; 4 of 16"},
