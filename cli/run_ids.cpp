@@ -4,10 +4,66 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "launch/history/cancel_run.hpp"
+#include "launch/history/run_store.hpp"
+#include "schedulers/client/job_query.hpp"
+#include "schedulers/client/submitted_job.hpp"
 
 #include <fmt/format.h>
 
+#include <optional>
+
 namespace ddlrun::cli {
+
+using namespace schedulers;
+
+namespace {
+
+// "last" is the newest run.
+std::optional<JobRef> find_job(System& system, const std::string& word) {
+  if (word == "last" || launch::names_run(word) || system.files.exists(word + "/run.json"))
+    return std::nullopt;
+  auto job = find_remembered_job(system, word);
+  return job && job->submitted_here() ? job : std::nullopt;
+}
+
+// The job's script makes "run.ID", and "run.ID.1" when it starts again.
+std::string find_newest_run(System& system, const JobRef& job) {
+  const std::string stem = job.task.empty() ? "run." : "run." + job.id;
+  std::string newest;
+  std::int64_t newest_start = -1;
+  if (system.kernel == nullptr) return newest;
+  for (const std::string& name : system.kernel->list_directory(job.dir)) {
+    const bool is_own = name.starts_with(stem) &&
+                        (job.task.empty() || name.size() == stem.size() || name[stem.size()] == '.');
+    const std::string directory = job.dir + "/" + name;
+    if (!is_own || !system.files.exists(directory + "/run.json")) continue;
+    const std::int64_t start = launch::read_run(system, directory, false).start_us;
+    if (start <= newest_start) continue;
+    newest = directory;
+    newest_start = start;
+  }
+  return newest;
+}
+
+}  // namespace
+
+std::string find_run_or_job(System& system, const std::string& word, const std::string& command) {
+  const auto job = find_job(system, word);
+  if (!job) return launch::find_run_directory(system, word);
+  const std::string id = printable(job->id, 80);
+  const auto tasks = job->task.empty() ? submitted_tasks(system, *job) : std::vector<std::uint64_t>();
+  if (!tasks.empty())
+    throw Error(ErrorKind::request,
+                {fmt::format("job {} is an array: each task has a run of its own", id), "",
+                 fmt::format("{} {}", command, quote_shell(task_id(*job, tasks.front())))});
+  std::string directory = find_newest_run(system, *job);
+  if (!directory.empty()) return directory;
+  throw Error(
+      ErrorKind::request,
+      {fmt::format("job {} has no run of ddlrun launch: it has not started one, or its runner is another",
+                   id),
+       printable(job->dir, 300), "ddlrun status " + quote_shell(job->id)});
+}
 
 void refuse_run_ids(const std::vector<std::string>& ids, const std::string& command) {
   for (const std::string& id : ids) {

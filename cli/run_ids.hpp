@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Ids of runs of `ddlrun launch`, given to commands that take jobs.
+// Ids of runs of `ddlrun launch`, given to commands that take jobs; ids of jobs, given to those that take
+// runs.
 #pragma once
+
+#include "base/os/system.hpp"
 
 #include <string>
 #include <vector>
@@ -9,5 +12,10 @@ namespace ddlrun::cli {
 
 // Error{request} where one of the ids names a run: `command` takes jobs alone.
 void refuse_run_ids(const std::vector<std::string>& ids, const std::string& command);
+
+// The directory of the run that `word` means: as launch::find_run_directory(), but a job of the history comes
+// before the beginning of a run's id: "2", "9_1", "9[1]". Of a job, its newest run. `command` is for the
+// remedy. Error{request} for a job without a run, and for an array as a whole.
+std::string find_run_or_job(System& system, const std::string& word, const std::string& command);
 
 }  // namespace ddlrun::cli

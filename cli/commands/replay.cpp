@@ -5,6 +5,7 @@
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/launch_flags.hpp"
+#include "cli/run_ids.hpp"
 #include "launch/history/launch_record.hpp"
 #include "launch/history/machine_diff.hpp"
 #include "launch/history/run_store.hpp"
@@ -152,7 +153,7 @@ LaunchSpec check_plan(System& system, const RunRecord& run, const std::string& r
 }
 
 int run_replay(System& system, const ReplayOptions& wanted) {
-  std::string named = find_run_directory(system, wanted.run);
+  std::string named = find_run_or_job(system, wanted.run, "ddlrun replay");
   while (named.size() > 1 && named.ends_with('/')) named.pop_back();
   const std::string directory = find_original_run(system, named);
   const RunRecord run = read_run(system, directory, false);
@@ -182,7 +183,9 @@ Subcommand replay_command() {
   command.setup = [](CLI::App& app, const std::vector<std::string>& rest) -> Run {
     auto options = std::make_shared<ReplayOptions>();
     options->more = rest;
-    app.add_option("RUN", options->run, "a run id or its beginning, a run directory, or last")->required();
+    app.add_option("RUN", options->run,
+                   "a run id or its beginning, the id of a job (2, 9_1), a run directory, or last")
+        ->required();
     app.add_flag("--dry-run", options->dry_run,
                  "print the plan and the command as a script; run and write nothing");
     app.add_option("-x", options->exports, "export VAR, or set and export VAR=value, as in launch")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun report`: one run as one HTML page that needs nothing else.
 #include "cli/commands/commands.hpp"
+#include "cli/run_ids.hpp"
 #include "launch/history/report_input.hpp"
-#include "launch/history/run_store.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -17,6 +17,7 @@ namespace {
 constexpr std::string_view report_examples =
     R"(  ddlrun report last                    # writes report.html into the run directory
   ddlrun report 20261121-03 -o run.html # a run by the beginning of its id
+  ddlrun report 1234_2                  # of a job, its newest run; of an array, a task
   ddlrun report ./run -o -              # a run directory; the page goes to stdout)";
 
 constexpr std::string_view report_notes =
@@ -30,7 +31,7 @@ struct ReportOptions {
 };
 
 int run_report_command(System& system, const ReportOptions& options) {
-  const std::string directory = find_run_directory(system, options.run);
+  const std::string directory = find_run_or_job(system, options.run, "ddlrun report");
   const std::string html = render_report_html(read_run_view(system, directory));
   if (options.file == "-") {
     system.out(html);
@@ -52,7 +53,9 @@ Subcommand report_command() {
   command.notes = report_notes;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto options = std::make_shared<ReportOptions>();
-    app.add_option("RUN", options->run, "a run id or its beginning, a run directory, or last")->required();
+    app.add_option("RUN", options->run,
+                   "a run id or its beginning, the id of a job (2, 9_1), a run directory, or last")
+        ->required();
     app.add_option("-o,--output", options->file,
                    "the page; default: report.html in the run directory; -: stdout")
         ->type_name("FILE");

@@ -18,9 +18,13 @@ struct JobVariables {
   const char* restarts;
 };
 
-JobVariables job_variables(SchedulerKind kind) {
+JobVariables job_variables(SchedulerKind kind, bool is_array) {
   switch (kind) {
     case SchedulerKind::slurm:
+      // A task's own number is none that a user has seen.
+      if (is_array)
+        return {"${SLURM_ARRAY_JOB_ID:-$$}_${SLURM_ARRAY_TASK_ID:-}", "${SLURM_ARRAY_TASK_ID:-}",
+                "${SLURM_RESTART_COUNT:-0}"};
       return {"${SLURM_JOB_ID:-$$}", "${SLURM_ARRAY_TASK_ID:-}", "${SLURM_RESTART_COUNT:-0}"};
     case SchedulerKind::pbs:
       return {"${PBS_JOBID:-$$}", "${PBS_ARRAY_INDEX:-}", "${DDLRUN_RESTARTS:-0}"};
@@ -47,7 +51,7 @@ Lines log_lines(const JobSpec& job) {
 }
 
 Lines head_lines(const JobSpec& job, const JobDirectory& dir) {
-  const JobVariables variables = job_variables(job.scheduler);
+  const JobVariables variables = job_variables(job.scheduler, job.array.has_value());
   Lines index, exported_index;
   if (job.array) {
     index.push_back(fmt::format("ddl_index={}", variables.index));

@@ -130,6 +130,14 @@ expect 0 "==> 4711_0: $work/$directory/output.0.log <==" "$DDLRUN" logs
 expect 0 'KeyError: 1' "$DDLRUN" logs last_2
 expect_refusal 3 'has no such task' "$DDLRUN" logs last_7
 echo 0 > "$directory/exit_status.2"
+# The runs of its tasks, by the ids of the tasks.
+launch_into() { run "$DDLRUN" launch --launcher ssh 1 --run-dir "$1" -- true; [ "$status" -eq 0 ] || fail "launch: $(cat err)"; }
+launch_into "$directory/run.4711_1"
+expect 0 "ddlrun: wrote $work/$directory/run.4711_1/report.html" "$DDLRUN" report 4711_1
+expect_refusal 3 'job 4711 is an array: each task has a run of its own' "$DDLRUN" report 4711
+grep -qx '  try: ddlrun report 4711_0' err || fail "no task is named: $(cat err)"
+expect_refusal 3 'job 4711_2 has no run of ddlrun launch' "$DDLRUN" replay 4711_2
+expect 0 'ddlrun: run run.4711_1 once more' "$DDLRUN" replay 4711_1 --dry-run
 
 # PBS: the first job's script has handed in the next and wrote down its id; recorded answers of OpenPBS.
 answer qsub "$recorded/pbs/01_qsub.out"
@@ -149,6 +157,17 @@ run env PATH="$work/bin:$PATH" "$DDLRUN" wait "$first"
 env PATH="$work/bin:$PATH" "$DDLRUN" status "$first" > table
 grep -q '^JOB  *STATE  *EXIT  *NAME  *QUEUE  *HOSTS  *TIME$' table || fail "the header of status: $(cat table)"
 grep -q '^0.minsky1  *failed  *4  *true  *normal  *minsky1 +3  *0:02' table || fail "queue, hosts, time: $(cat table)"
+
+# "2" is job 2, though all runs have ids that begin so; of two starts the newer run.
+printf '#!/bin/sh\necho 2.minsky1\n' > bin/qsub
+run env PATH="$work/bin:$PATH" "$DDLRUN" submit --pbs --detach --cores-per-node 8 --runner none --doctor off --walltime 5m 1x1x1 -- true
+directory=$(dirname "$(find ddlrun-jobs -name job.sh -newer bin/qsub)")
+expect_refusal 3 'job 2.minsky1 has no run of ddlrun launch' "$DDLRUN" report 2
+launch_into "$directory/run.2.minsky1"
+launch_into "$directory/run.2.minsky1.1"
+expect 0 "ddlrun: wrote $work/$directory/run.2.minsky1.1/report.html" "$DDLRUN" report 2
+answer qsub "$recorded/pbs/01_qsub.out"
+chmod +x bin/qsub
 
 # A job of another program: its name, its log, how it ended.
 answer qstat "$recorded/pbs/16_deleted_while_running.json"
