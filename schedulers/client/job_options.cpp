@@ -3,10 +3,10 @@
 
 #include "base/text/text.hpp"
 #include "schedulers/client/job_template.hpp"
+#include "schedulers/client/job_variables.hpp"
 #include "schedulers/client/node_cores.hpp"
 #include "schedulers/client/scheduler_access.hpp"
 #include "schedulers/job/scheduler.hpp"
-#include "schedulers/job/script_forms.hpp"
 #include "schedulers/job/site_rules.hpp"
 
 #include <fmt/format.h>
@@ -127,13 +127,6 @@ void warn_of_data_variable(const Environment& environment, JobRequest& wanted) {
   wanted.parsed.remarks.push_back(
       fmt::format("DDLRUN_DATA is not a setting of a job: the job sets it for its program; use --data {}",
                   printable(quote_shell(value), 200)));
-}
-
-// What of NCCL_* is set where the job is handed in; Slurm passes all on, PBS only what is named.
-void name_wildcards(const Environment& environment, JobSpec& job) {
-  if (!is_pbs_like(job.scheduler)) return;
-  for (const std::string& name : matching_variables(job.environment, environment.variables))
-    job.environment.push_back(name);
 }
 
 JobSettings settings_of_file(System& system, const std::string& file, std::vector<Message>& errors) {
@@ -294,7 +287,7 @@ JobRequest load_job_request(System& system, const JobOptions& options,
   find_template(system.environment, wanted.site, wanted.settings);
   wanted.parsed = read_job(wanted.settings);
   complete_cores(system, wanted);
-  name_wildcards(system.environment, wanted.parsed.job);
+  resolve_variables(system.environment, options.dry_run, wanted);
   warn_of_data_variable(system.environment, wanted);
   wanted.parsed.remarks.insert(wanted.parsed.remarks.begin(), remarks.begin(), remarks.end());
   auto& all = wanted.parsed.errors;

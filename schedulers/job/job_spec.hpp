@@ -96,6 +96,8 @@ struct JobSpec {
   std::string venv;   // a directory
   std::optional<Container> container;
   std::vector<std::string> environment;  // "NAME" or "NAME=value": what reaches the ranks
+  // Names of `environment` that are not set where the job is handed in: only the job itself can set them.
+  std::vector<std::string> unset_names;
   std::vector<std::string> setup;        // shell lines of the user's, verbatim, before the program
   std::optional<Staging> data;
 

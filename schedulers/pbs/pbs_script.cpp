@@ -171,7 +171,9 @@ void add_pbs_life(std::vector<std::string>& lines, const JobSpec& job, const Job
   for (const std::string& entry : job.environment) {
     if (is_wildcard(entry)) continue;
     const std::string name = variable_name(entry);
-    const bool by_name = entry.find('=') == std::string::npos;
+    // qsub refuses a name that has no value.
+    const bool by_name = entry.find('=') == std::string::npos &&
+                         std::ranges::find(job.unset_names, name) == job.unset_names.end();
     if (by_name && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   if (!names.empty()) lines.push_back("-v " + join(names, ","));

@@ -222,14 +222,15 @@ if grep -q 'values of this shell' err; then fail "no variable is named: $(cat er
 # Its settings are those of then, whatever DDLRUN_* says now; the values of variables are those of now.
 expect 0 'ddl_sleep 300' env DDLRUN_WALLTIME=9m DDLRUN_NAME=other "${resubmit[@]}" "$kept" --dry-run
 if grep -q other out; then fail "DDLRUN_NAME changes a job that is submitted again"; fi
-run env TOKEN_OF=then "$DDLRUN" submit --local --runner none --doctor off --walltime 5m --environment TOKEN_OF,GONE,A=1 1x1 -- \
+run env TOKEN_OF=then "$DDLRUN" submit --local --runner none --doctor off --walltime 5m --environment TOKEN_OF,A=1 1x1 -- \
   sh -c 'echo "$TOKEN_OF $A $PWD"'
 named=$(head -n 1 out)
 mkdir elsewhere
 expect 0 "now 1 $work" env -C elsewhere TOKEN_OF=now "${resubmit[@]}" "$named"
-grep -qx 'ddlrun: environment: values of this shell, perhaps not those of then: TOKEN_OF, GONE (not set)' err ||
+grep -qx 'ddlrun: environment: values of this shell, perhaps not those of then: TOKEN_OF' err ||
   fail "values change without a word: $(cat err)"
-expect 0 '' "${resubmit[@]}" last -- sh -c 'echo changed'
+expect_refusal 3 'environment: TOKEN_OF is not set in this shell' "${resubmit[@]}" "$named"
+expect 0 '' env TOKEN_OF=now "${resubmit[@]}" last -- sh -c 'echo changed'
 grep -qx changed out || fail "another program is not taken: $(cat out)"
 expect_refusal 3 'no longer exist' "${resubmit[@]}" 4799
 expect_refusal 2 'which job' "${resubmit[@]}"

@@ -3,6 +3,7 @@
 #include "schedulers/client/job_submission.hpp"
 
 #include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "schedulers/client/job_dependencies.hpp"
 #include "schedulers/client/job_options.hpp"
 #include "schedulers/client/job_template.hpp"
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <tuple>
 
 using namespace ddlrun;
 using namespace ddlrun::schedulers;
@@ -251,6 +253,44 @@ TEST_CASE("dependencies on PBS: an array is named as one, and a job that PBS doe
     return result;
   };
   CHECK(resolved("afterok:24") == "afterok:24");
+}
+
+TEST_CASE("environment: a name that nothing sets is refused, and PBS gets none that has no value here") {
+  Submitted job;
+  job.options.slurm = false;
+  job.options.pbs = true;
+  job.options.flags["cores_per_node"] = {"8"};
+  job.options.flags["environment"] = {"SET,NOT,ABC_*"};
+  job.environment.variables["SET"] = "1";
+  CHECK(job.errors() == std::vector<std::string>{"--environment: environment: NOT is not set in this shell"});
+  const auto prepared = [&] {
+    const JobRequest wanted = job.request();
+    const auto script =
+        prepare_job(job.system, wanted, *make_scheduler(SchedulerKind::pbs), "/work/d").script;
+    return std::pair{join(wanted.parsed.remarks, "\n"), script};
+  };
+  // A dry run says so; what setup or a module may set is left to the job.
+  job.options.dry_run = true;
+  auto [remarks, script] = prepared();
+  CHECK(remarks.find("warning: environment: NOT is not set in this shell; try: NOT=value") !=
+        std::string::npos);
+  CHECK(remarks.find("warning: environment: no variable of this shell is one of ABC_*") != std::string::npos);
+  CHECK(script.find("\n#PBS -v SET\n") != std::string::npos);
+  job.options.dry_run = false;
+  job.options.flags["modules"] = {"cuda"};
+  std::tie(remarks, script) = prepared();
+  CHECK(remarks.find("environment: NOT is not set in this shell; the ranks get it if the job sets it") !=
+        std::string::npos);
+  CHECK(remarks.find("ABC_") == std::string::npos);
+  CHECK(script.find("\n#PBS -v SET\n") != std::string::npos);
+  CHECK(script.find("ddl_passed=(SET NOT)") != std::string::npos);
+  // The job sets these, so they need no word.
+  job.options.flags.erase("modules");
+  job.options.flags["environment"] = {"PBS_JOBID,LR"};
+  job.files.files["ddlrun.yaml"] = "setup:\n  - export X=1 LR=0.1\n";
+  std::tie(remarks, script) = prepared();
+  CHECK(remarks.find("environment") == std::string::npos);
+  CHECK(script.find("#PBS -v") == std::string::npos);
 }
 
 TEST_SUITE_END();

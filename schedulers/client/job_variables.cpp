@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "schedulers/client/job_variables.hpp"
+
+#include "base/text/text.hpp"
+#include "schedulers/job/scheduler_kinds.hpp"
+#include "schedulers/job/script_forms.hpp"
+#include "schedulers/job/setting_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace ddlrun::schedulers {
+
+namespace {
+
+// By the scheduler, the job's script or its shell.
+bool is_set_in_each_job(std::string_view name) {
+  constexpr std::array<std::string_view, 3> families{"DDLRUN_", "PBS_", "SLURM_"};
+  constexpr std::array<std::string_view, 10> names{"HOME",     "USER",   "LOGNAME", "SHELL", "PATH", "PWD",
+                                                   "HOSTNAME", "TMPDIR", "CUDA_VISIBLE_DEVICES",
+                                                   "ROCR_VISIBLE_DEVICES"};
+  return std::ranges::any_of(families, [&](std::string_view family) { return name.starts_with(family); }) ||
+         std::ranges::find(names, name) != names.end();
+}
+
+bool may_set_variables(const JobRequest& wanted) {
+  const JobSpec& job = wanted.parsed.job;
+  return !job.setup.empty() || !job.modules.empty() || !job.conda.empty() || !job.venv.empty() ||
+         !job.script_template.empty() || !wanted.site.preamble.empty();
+}
+
+// "LR=...", "export LR=..." in a line of setup.
+bool assigns(const std::vector<std::string>& setup, const std::string& name) {
+  return std::ranges::any_of(setup, [&](const std::string& line) {
+    for (std::size_t at = line.find(name + "="); at != std::string::npos; at = line.find(name + "=", at + 1))
+      if (at == 0 || std::string_view(" \t;&|(").find(line[at - 1]) != std::string_view::npos) return true;
+    return false;
+  });
+}
+
+// Where each entry stands, in the words of its file or option.
+std::vector<PlacedText> placed_entries(const JobSettings& settings) {
+  const auto found = settings.find("environment");
+  if (found == settings.end() || found->second.value.kind == YamlValue::Kind::mapping) return {};
+  std::vector<Message> ignored;
+  return SettingReader(settings, ignored).texts("environment", "NAME");
+}
+
+void check_name(const PlacedText& entry, bool dry_run, JobRequest& wanted) {
+  const JobSpec& job = wanted.parsed.job;
+  const std::string& name = entry.text;
+  if (is_set_in_each_job(name) || assigns(job.setup, name)) return;
+  const std::string what = fmt::format("environment: {} is not set in this shell", name);
+  const std::string remedy = fmt::format("{}=value, or leave {} out", name, name);
+  if (may_set_variables(wanted)) {
+    wanted.parsed.remarks.push_back(what + "; the ranks get it if the job sets it: setup, modules and the like");
+  } else if (dry_run) {
+    wanted.parsed.remarks.push_back(fmt::format("warning: {}; try: {}", what, remedy));
+  } else {
+    SettingReader reader(wanted.settings, wanted.parsed.errors);
+    reader.add_error_at(what, entry.where, reader.hint("environment", remedy));
+  }
+}
+
+}  // namespace
+
+void resolve_variables(const Environment& environment, bool dry_run, JobRequest& wanted) {
+  JobSpec& job = wanted.parsed.job;
+  for (const PlacedText& entry : placed_entries(wanted.settings)) {
+    if (std::ranges::find(job.environment, entry.text) == job.environment.end()) continue;  // refused
+    if (entry.text.find('=') != std::string::npos || environment.variables.contains(entry.text)) continue;
+    if (!is_wildcard(entry.text)) {
+      job.unset_names.push_back(entry.text);
+      check_name(entry, dry_run, wanted);
+    } else if (matching_variables({entry.text}, environment.variables).empty() && !may_set_variables(wanted)) {
+      wanted.parsed.remarks.push_back(
+          fmt::format("warning: environment: no variable of this shell is one of {}", entry.text));
+    }
+  }
+  // Slurm passes all on, PBS only what is named.
+  if (!is_pbs_like(job.scheduler)) return;
+  for (const std::string& name : matching_variables(job.environment, environment.variables))
+    job.environment.push_back(name);
+}
+
+}  // namespace ddlrun::schedulers
