@@ -3,9 +3,11 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "schedulers/scripts/compound_commands.hpp"
 #include "schedulers/scripts/convert.hpp"
 #include "schedulers/scripts/convert_body.hpp"
 #include "schedulers/scripts/job_file_losses.hpp"
+#include "schedulers/scripts/job_file_variables.hpp"
 #include "schedulers/scripts/job_file_words.hpp"
 #include "schedulers/scripts/launch_step.hpp"
 #include "schedulers/scripts/shell_lexer.hpp"
@@ -22,13 +24,28 @@ namespace {
 using schedulers::flag_setting;
 using schedulers::list_setting;
 
+// Whether another process than the script's own has the program.
+bool starts_ranks(const JobScript& script, const UnwrapLauncher& unwrap) {
+  const auto is_launcher = [&](const ShellCommand& command) {
+    Command words;
+    for (const ShellWord& word : command.words) words.push_back(word.text);
+    const auto program = unwrap(words);
+    return program && !program->empty();
+  };
+  return std::ranges::any_of(script.body, [&](const ScriptLine& line) {
+    return mentions_torchrun({line.text}) ||
+           (!line.here_text && std::ranges::any_of(parse_commands(line), is_launcher));
+  });
+}
+
 class JobFileWriter {
  public:
   JobFileWriter(const JobScript& script, const templates::SiteProfile* site, const UnwrapLauncher& unwrap)
       : script_(script),
         site_(site),
         unwrap_(unwrap),
-        request_(read_request(with_step_requests(script, file_.unsupported))) {}
+        request_(read_request(with_step_requests(script, file_.unsupported))),
+        variables_(starts_ranks(script, unwrap), file_.unsupported, setup_) {}
 
   JobFile write() {
     file_.unsupported.insert(file_.unsupported.end(), request_.unsupported.begin(),
@@ -99,8 +116,9 @@ class JobFileWriter {
             fmt::format("{} core{} on each node", chunk.cores, chunk.cores == 1 ? "" : "s"),
             fmt::format("too few for {0} processes of torchrun: cores_per_node: {0}", processes_));
     // The cores of torchrun's one task are those of all its processes.
-    if (chunk.threads > 0 && threads_ == 0 && processes_ == 0) threads_ = chunk.threads;
-    if (threads_ > 0) set("threads", std::to_string(threads_));
+    std::uint64_t& threads = variables_.threads;
+    if (chunk.threads > 0 && threads == 0 && processes_ == 0) threads = chunk.threads;
+    if (threads > 0) set("threads", std::to_string(threads));
     std::uint64_t gpus = chunk.gpus;
     if (gpus == 0 && request_.total_gpus > 0) gpus = std::max<std::uint64_t>(1, request_.total_gpus / nodes);
     if (gpus > 0) set("gpus", std::to_string(gpus));
@@ -182,26 +200,15 @@ class JobFileWriter {
     set("workdir", request_.dir);
   }
 
-  // ddlrun launch sets them; without it the program has its own.
-  void write_thread_variables() {
-    for (const auto& [line, text] : thread_variables_) {
-      const auto [name, value] = split_assignment(text);
-      const bool is_count = name == "OMP_NUM_THREADS", is_plain = value.find_first_of("$`") == value.npos;
-      if (file_.settings.contains("runner") && !is_count && is_plain)
-        environment_.push_back(text);
-      else
-        leave(line, text, explain_thread_variable(name, threads_));
-    }
-  }
-
   void write_exports() {
-    write_thread_variables();
+    variables_.place_thread_variables(file_.settings.contains("runner"));
+    std::vector<std::string> environment = variables_.entries;
     for (const std::string_view item : split(request_.export_list, ','))
-      if (!item.empty() && item != "ALL" && item != "NONE") environment_.emplace_back(item);
-    for (const auto& [name, value] : request_.assigned) environment_.push_back(name + "=" + value);
-    set_list("environment", environment_);
+      if (!item.empty() && item != "ALL" && item != "NONE") environment.emplace_back(item);
+    for (const auto& [name, value] : request_.assigned) environment.push_back(name + "=" + value);
+    set_list("environment", environment);
     // As in a file, where a comma is part of a value.
-    if (!environment_.empty()) file_.settings["environment"].value.line = 1;
+    if (!environment.empty()) file_.settings["environment"].value.line = 1;
     set_list("modules", modules_);
     if (!runs_all_) set_list("setup", setup_);
   }
@@ -210,20 +217,28 @@ class JobFileWriter {
   void write_body() {
     for (const ScriptLine& line : script_.body) {
       const auto commands = line.here_text ? std::vector<ShellCommand>() : parse_commands(line);
-      if (program_line_ == 0 && take_program(line, commands)) continue;
-      if (program_line_ != 0) {
+      const std::size_t before = setup_.size();
+      const bool was_open = open_.is_open();
+      if (program_line_ == 0 && take_program(line, commands)) {
+        is_inside_ = was_open;
+      } else if (program_line_ == 0) {
+        const bool is_alone = commands.size() == 1 && !was_open;
+        if (!is_alone || !take_line(line, commands[0])) setup_.push_back(line.text);
+      } else if (!is_inside_) {
         report_tail(line, commands);
-      } else if (!(commands.size() == 1 && depth_ == 0 && take_line(line, commands[0]))) {
-        setup_.push_back(line.text);
       }
-      for (const ShellCommand& command : commands) depth_ = std::max(0, depth_ + change_of_depth(command));
+      open_.take(line, commands);
+      is_inside_ = is_inside_ && open_.is_open();
+      if (!was_open) compound_begin_ = before;
     }
+    if (variables_.sets_rendezvous && !file_.settings.contains("framework")) set("framework", "pytorch");
     if (program_line_ != 0 || setup_.empty()) return;
     // No launcher: the last line is the program, started once.
     const ScriptLine& last = script_.body.back();
     const auto commands = parse_commands(last);
     set("runner", "none");
-    if (commands.size() == 1 && depth_ == 0 && !commands[0].words.empty() && setup_.back() == last.text) {
+    if (commands.size() == 1 && !open_.is_open() && !commands[0].words.empty() &&
+        setup_.back() == last.text) {
       setup_.pop_back();
       set_program(last, commands[0], 0);
       return;
@@ -243,19 +258,29 @@ class JobFileWriter {
       for (const ShellWord& word : command.words) words.push_back(word.text);
       auto program = unwrap_(words);
       if (!program || program->empty()) continue;
-      if (commands.size() > 1 || depth_ > 0 || !command.keywords.empty())
-        leave(line.line, line.text, "only the started program is carried over, not what stands around it",
-              true);
+      leave_surroundings(line, commands);
       step_ = read_launch_step(command).value_or(LaunchStep());
       fills_hosts_ = !step_.launcher.empty() && fills_hosts(command);
       take_torchrun(line, step_.launcher.empty() ? words : *program, *program);
       const std::size_t tail = count_common_tail(words, *program);
+      variables_.take_exports(line, command, words.size() - tail);
       set_program(line, command, words.size() - tail,
                   {program->begin(), program->end() - static_cast<std::ptrdiff_t>(tail)});
       leave(line.line, command.base_name(), "ddlrun starts and binds the ranks: its options are left out");
       return true;
     }
     return false;
+  }
+
+  // Half of a loop is no setup: its lines in front of the program go, too.
+  void leave_surroundings(const ScriptLine& line, const std::vector<ShellCommand>& commands) {
+    const auto around = open_.around(line, commands);
+    if (open_.is_open()) setup_.resize(compound_begin_);
+    if (around)
+      leave(around->line, around->text, explain_compound(*around), true);
+    else if (commands.size() > 1 || !commands[0].keywords.empty())
+      leave(line.line, line.text, "only the started program is carried over, not what stands around it",
+            true);
   }
 
   // `program` becomes what torchrun starts, if `words` are torchrun's.
@@ -290,9 +315,7 @@ class JobFileWriter {
     if (!names.empty()) {
       const std::string head = before.empty() ? "" : render_shell(before) + " ";
       words = {"bash", "-c", head + line.text.substr(begin, end - begin)};
-      for (const std::string& name : names) {
-        if (std::ranges::find(environment_, name) == environment_.end()) environment_.push_back(name);
-      }
+      for (const std::string& name : names) variables_.pass_on(name);
       leave(line.line, "$" + join(names, ", $"),
             "a shell on each rank replaces it there; `environment` passes it on");
     }
@@ -316,54 +339,20 @@ class JobFileWriter {
       set("workdir", words[1].text);
       return true;
     }
-    if (name == "module" || name == "ml") return take_module(words);
-    if (name == "conda" && words.size() == 3 && words[1].text == "activate" && plain) {
-      set("conda", words[2].text);
-      return true;
+    if (name == "module" || name == "ml") {
+      const auto modules = modules_of(command);
+      if (modules) modules_.insert(modules_.end(), modules->begin(), modules->end());
+      return modules.has_value();
     }
-    if ((name == "source" || name == ".") && words.size() >= 2 && plain) return take_source(words);
-    return take_assignments(line, command);
-  }
-  bool take_module(const std::vector<ShellWord>& words) {
-    const bool short_form = words[0].text == "ml";
-    const std::string verb = words.size() > 1 ? words[1].text : "";
-    if (!short_form && verb == "purge") return true;  // the default
-    const bool loads = verb == "load" || verb == "add";
-    if (!loads && !(short_form && !verb.empty() && verb[0] != '-')) return false;
-    for (std::size_t i = loads ? 2 : 1; i < words.size(); ++i) modules_.push_back(words[i].text);
-    return true;
-  }
-  bool take_source(const std::vector<ShellWord>& words) {
-    const std::string& file = words[1].text;
-    constexpr std::string_view activate = "/bin/activate";
-    if (file == "activate" && words.size() == 3) {
-      set("conda", words[2].text);
-      return true;
-    }
-    // "~" is not replaced in a job file; a third word is conda's own form, with an environment's name.
-    if (!file.ends_with(activate) || !file.starts_with('/') || words.size() == 3) return false;
-    set("venv", file.substr(0, file.size() - activate.size()));
-    return true;
+    const auto python = plain ? python_environment_of(command) : std::nullopt;
+    if (python) set(python->first, python->second);
+    return python || take_assignments(line, command);
   }
   bool take_assignments(const ScriptLine& line, const ShellCommand& command) {
     const bool exported = command.name() == "export";
     if (!exported || command.assignments.empty() || command.words.size() > 1) return false;
-    for (const ShellWord& word : command.assignments) {
-      const auto [name, value] = split_assignment(word.text);
-      const bool computed = value.find('$') != std::string::npos || value.find('`') != std::string::npos;
-      if (starts_torch_ && is_rendezvous_variable(name)) {
-        leave(line.line, word.text, "ddlrun sets it for each rank");
-      } else if (is_thread_variable(name)) {
-        if (name == "OMP_NUM_THREADS") threads_ = parse_unsigned(value, max_count).value_or(0);
-        thread_variables_.emplace_back(line.line, word.text);
-      } else if (computed) {
-        setup_.push_back("export " + name + "=" +
-                         line.text.substr(word.at + name.size() + 1, word.end - word.at - name.size() - 1));
-        environment_.push_back(name);
-      } else {
-        environment_.push_back(word.text);
-      }
-    }
+    for (const ShellWord& word : command.assignments)
+      variables_.take(line.line, word.text, line.text.substr(word.at, word.end - word.at));
     return true;
   }
 
@@ -372,17 +361,16 @@ class JobFileWriter {
   const UnwrapLauncher& unwrap_;
   JobFile file_;
   const ResourceRequest request_;
-  std::vector<std::string> modules_, setup_, environment_;
-  std::uint64_t threads_ = 0;                                  // by OMP_NUM_THREADS
-  std::vector<std::pair<int, std::string>> thread_variables_;  // "KMP_AFFINITY=compact" of a line
+  std::vector<std::string> modules_, setup_;
   LaunchStep step_;                                            // of the program
   bool fills_hosts_ = false;                                   // its launcher
   std::uint64_t processes_ = 0;  // of torchrun on each host; 0: another launcher
   int program_line_ = 0;
   bool runs_all_ = false;  // the setup lines are the program
-  int depth_ = 0;          // inside if, for, while
-  const bool starts_torch_ = std::ranges::any_of(
-      script_.body, [](const ScriptLine& line) { return mentions_torchrun({line.text}); });
+  CompoundCommands open_;
+  std::size_t compound_begin_ = 0;  // of the open one, in setup_
+  bool is_inside_ = false;          // between the program and the end of what stands around it
+  JobFileVariables variables_;
 };
 
 }  // namespace

@@ -82,15 +82,50 @@ bool is_submit_directory(std::string_view word) {
          word == "${SLURM_SUBMIT_DIR}";
 }
 
-int change_of_depth(const ShellCommand& command) {
-  int change = 0;
-  for (const std::string& word : command.keywords) {
-    if (word == "if" || word == "for" || word == "while" || word == "until" || word == "case" || word == "{")
-      ++change;
-  }
+std::optional<std::vector<std::string>> modules_of(const ShellCommand& command) {
+  const auto& words = command.words;
+  const bool short_form = words[0].text == "ml";
+  const std::string verb = words.size() > 1 ? words[1].text : "";
+  std::vector<std::string> modules;
+  if (!short_form && verb == "purge") return modules;  // the default
+  const bool loads = verb == "load" || verb == "add";
+  if (!loads && !(short_form && !verb.empty() && verb[0] != '-')) return std::nullopt;
+  for (std::size_t i = loads ? 2 : 1; i < words.size(); ++i) modules.push_back(words[i].text);
+  return modules;
+}
+
+std::optional<std::pair<std::string, std::string>> python_environment_of(const ShellCommand& command) {
+  const auto& words = command.words;
   const std::string name = command.name();
-  if (name == "fi" || name == "done" || name == "esac" || name == "}") --change;
-  return change;
+  if (words.size() < 2) return std::nullopt;
+  const std::string& file = words[1].text;
+  const bool activates = name == "conda" || name == "source" || name == ".";
+  if (activates && file == "activate" && words.size() == 3) return std::pair{"conda", words[2].text};
+  constexpr std::string_view activate = "/bin/activate";
+  // "~" is not replaced in a job file; a third word is conda's own form, with an environment's name.
+  const bool is_venv = file.ends_with(activate) && file.starts_with('/') && words.size() != 3;
+  if (name == "conda" || !activates || !is_venv) return std::nullopt;
+  return std::pair{"venv", file.substr(0, file.size() - activate.size())};
+}
+
+std::vector<std::pair<std::string, std::string>> exports_of_launcher(const ScriptLine& line,
+                                                                     const ShellCommand& command,
+                                                                     std::size_t end) {
+  std::vector<std::pair<std::string, std::string>> found;
+  const auto& words = command.words;
+  const auto typed = [&](const ShellWord& word) { return line.text.substr(word.at, word.end - word.at); };
+  for (std::size_t i = 1; i + 1 < std::min(end, words.size()); ++i) {
+    const std::string& option = words[i].text;
+    if (option == "-x") {
+      ++i;
+      found.emplace_back(words[i].text, typed(words[i]));
+    } else if ((option == "-genv" || option == "-env") && i + 2 < words.size()) {
+      found.emplace_back(words[i + 1].text + "=" + words[i + 2].text,
+                         words[i + 1].text + "=" + typed(words[i + 2]));
+      i += 2;
+    }
+  }
+  return found;
 }
 
 bool only_prints(const std::vector<ShellCommand>& commands) {

@@ -5,7 +5,9 @@
 #include "schedulers/scripts/request.hpp"
 #include "schedulers/scripts/shell_lexer.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,8 +37,15 @@ bool fills_hosts(const ShellCommand& command);
 
 bool is_submit_directory(std::string_view word);
 
-// By how much if, for and their ends nest what follows the command.
-int change_of_depth(const ShellCommand& command);
+// Of "module load a b" and "ml a b"; nothing for what must stay a line.
+std::optional<std::vector<std::string>> modules_of(const ShellCommand& command);
+// "venv" or "conda", and its value, of "source /v/bin/activate", "source activate x" and "conda activate x".
+std::optional<std::pair<std::string, std::string>> python_environment_of(const ShellCommand& command);
+// What "mpirun -x A -x B=1" and "mpiexec -genv B 1" pass on, of the words before `end`: "A", "B=1"; and each
+// as the line has it, with its quotes.
+std::vector<std::pair<std::string, std::string>> exports_of_launcher(const ScriptLine& line,
+                                                                     const ShellCommand& command,
+                                                                     std::size_t end);
 
 bool only_prints(const std::vector<ShellCommand>& commands);
 

@@ -150,6 +150,56 @@ sed 's/^mpirun.*/.\/hello/' "$work/hello.pbs" >"$work/alone.pbs"
 run "$DDLRUN" convert "$work/alone.pbs" --to ddlrun.yaml
 has "no launcher" "$work/out" 'environment: ["KMP_AFFINITY=granularity=fine,compact"]'
 
+# What the script computes is computed in the job, and reaches the ranks as mpirun -x took it there.
+cat >"$work/computed.pbs" <<'END'
+#!/bin/bash
+#PBS -l select=1:ncpus=2:mpiprocs=2 -l walltime=0:10:00 -l place=scatter
+LRS=(0.1 0.03)
+LR=${LRS[1]}
+export RUNDIR=$(echo run)_$LR
+export MASTER_ADDR=$(head -n 1 $PBS_NODEFILE)
+export MASTER_PORT=29500
+mpirun -np 2 -x MASTER_ADDR -x MASTER_PORT -x RUNDIR -x PLAIN=1 -x "BOTH=$LR-$RUNDIR" ./show $LR
+END
+expect 0 'MASTER_PORT=29500: ddlrun sets it for each rank (framework: pytorch)' "$DDLRUN" convert "$work/computed.pbs" --to ddlrun.yaml
+has "computed values" "$work/out" 'environment: [RUNDIR, PLAIN=1, BOTH, LR]'
+has "rendezvous" "$work/out" 'framework: pytorch'
+has_not "rendezvous" "$work/out" 'export MASTER'
+mkdir "$work/computed"
+cp "$work/out" "$work/computed/ddlrun.yaml"
+# shellcheck disable=SC2016 # for the rank
+printf '#!/bin/sh\necho "rank $RANK of $WORLD_SIZE: $1 $RUNDIR $PLAIN $BOTH ${MASTER_ADDR:+set} $((MASTER_PORT > 0))"\n' >"$work/computed/show"
+chmod +x "$work/computed/show"
+(cd "$work/computed" && XDG_STATE_HOME=$work/state "$DDLRUN" submit --local --doctor off --oversubscribe) >"$work/out" 2>"$work/err" ||
+  fail "the job of computed values: $(cat "$work/err" "$work/out")"
+for rank in 0 1; do
+  grep -qx "rank $rank of 2: 0.03 run_0.03 1 0.03-run_0.03 set 1" "$work/out" || fail "computed values: $(cat "$work/out" "$work/err")"
+done
+# A loop or a condition around the program: named, with what a job file has instead; no half of it is setup.
+cat >"$work/loop.pbs" <<'END'
+#!/bin/bash
+#PBS -l select=1:ncpus=2:mpiprocs=2 -l walltime=0:10:00
+for i in a b; do echo $i; done
+for lr in 0.1 "a b"; do
+  mkdir run_$lr
+  mpirun -np 2 ./a $lr
+  ./collect
+done
+./after
+END
+expect 1 "line 4: for lr in 0.1 \"a b\"; do: a loop around the program" "$DDLRUN" convert "$work/loop.pbs" --to ddlrun.yaml
+# shellcheck disable=SC2016 # as convert prints it
+has "a loop" "$work/out" 'array: 0-1 starts a task for each value, with setup: VALUES=(0.1 '"'a b'"'); lr=${VALUES[$DDLRUN_ARRAY_INDEX]}'
+has "a loop" "$work/out" './after: runs after the program'
+has_not "half a loop" "$work/out" 'mkdir'
+has_not "half a loop" "$work/out" './collect'
+has "a whole loop" "$work/out" '  - "for i in a b; do echo $i; done"'
+for opening in 'while read x; do' 'until ./a; do' 'if true; then' 'case $x in a)' 'for i; do mkdir $i;'; do
+  printf '#!/bin/bash\n#PBS -l select=1:ncpus=2:mpiprocs=2\ndate\n%s\n  mpirun ./a\n%s\n' "$opening" "$([[ $opening == *do* ]] && echo done || { [[ $opening == if* ]] && echo fi || echo esac; })" >"$work/half.pbs"
+  expect 1 'around the program: left out with its lines' "$DDLRUN" convert "$work/half.pbs" --to ddlrun.yaml
+  same "half of '$opening'" $'setup:\n  - "date"\nprogram: [./a]' "$(sed -n '/^setup/,/^program/p' "$work/out")"
+done
+
 # torchrun, once on each node: its processes are the ranks, and the variables by which its agents meet are left out.
 cat >"$work/torch.sh" <<'EOF'
 #!/bin/bash

@@ -81,6 +81,24 @@ scenario_names_do_nothing() {
   [ -z "$(find "$lab_home" -name PWNED)" ] || fail "something was executed"
 }
 # A Slurm script, converted, runs here.
+# A script of old habits as a job file: what it computed is computed in the job, and reaches the ranks of all hosts.
+scenario_convert_to_job_file() {
+  printf '%s\n' '#!/bin/bash' '#PBS -N swept' '#PBS -l select=2:ncpus=2:mpiprocs=1' '#PBS -l place=scatter' \
+    '#PBS -l walltime=00:05:00' '#PBS -J 0-1' 'cd $PBS_O_WORKDIR' 'LRS=(0.1 0.03)' 'LR=${LRS[$PBS_ARRAY_INDEX]}' \
+    'export RUNDIR=run_$LR' 'export MASTER_ADDR=$(head -n 1 $PBS_NODEFILE)' 'export MASTER_PORT=29500' \
+    'mpirun -np 2 -x MASTER_ADDR -x MASTER_PORT -x RUNDIR sh swept.sh $LR' | on node1 bash -c 'mkdir -p swept && cat > swept/job.pbs'
+  on node1 bash -c 'cat > swept/swept.sh' <<< 'echo "$RANK of $WORLD_SIZE: $1 $RUNDIR ${MASTER_ADDR:+set} ${MASTER_PORT:+set}"'
+  run on node1 bash -c 'cd swept && "$1" convert job.pbs --to ddlrun.yaml -o ddlrun.yaml' bash "$tool"
+  ends 0
+  run on node1 env DDLRUN_DOCTOR=off bash -c 'cd swept && "$1" submit' bash "$tool"
+  ends 0
+  for task in 0 1; do
+    local rate=0.1
+    [ "$task" = 0 ] || rate=0.03
+    same "task $task" "0 of 2: $rate run_$rate set set 1 of 2: $rate run_$rate set set" \
+      "$(grep -h ' of 2: ' "$lab_home"/swept/ddlrun-jobs/swept-*/output.$task.log | sort | xargs)"
+  done
+}
 scenario_convert() {
   printf '%s\n' '#!/bin/bash' '#SBATCH -J moved' '#SBATCH -N 2' '#SBATCH --ntasks-per-node=2' '#SBATCH -t 00:05:00' \
     'echo "$SLURM_JOB_NAME"' 'exit 3' | on node1 tee moved.sh > /dev/null

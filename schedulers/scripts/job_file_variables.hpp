@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// The variables that a script sets for its ranks, on their way into a job file.
+#pragma once
+
+#include "schedulers/scripts/request.hpp"
+#include "schedulers/scripts/shell_lexer.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ddlrun::job_scripts {
+
+class JobFileVariables {
+ public:
+  // Adds to `notes` and `setup`, which must outlive this object.
+  JobFileVariables(bool starts_ranks, std::vector<Unsupported>& notes, std::vector<std::string>& setup)
+      : starts_ranks_(starts_ranks), notes_(notes), setup_(setup) {}
+
+  // "NAME=value", `typed` as the script has it. A computed value is computed in the job, by setup.
+  void take(int line, const std::string& text, const std::string& typed);
+  // "-x A" of the words before `end` passes on what the script or its shell has set, "-x A=1" sets it.
+  void take_exports(const ScriptLine& line, const ShellCommand& launcher, std::size_t end);
+  // `name` reaches the ranks, with the value that it has in the job.
+  void pass_on(const std::string& name);
+  // ddlrun launch sets them; with another runner the program has its own.
+  void place_thread_variables(bool has_other_runner);
+
+  std::vector<std::string> entries;  // of the key environment
+  std::uint64_t threads = 0;         // by OMP_NUM_THREADS
+  bool sets_rendezvous = false;      // MASTER_ADDR and its like, which framework pytorch sets
+
+ private:
+  bool starts_ranks_;
+  std::vector<Unsupported>& notes_;
+  std::vector<std::string>& setup_;
+  std::vector<std::pair<int, std::string>> thread_variables_;  // "KMP_AFFINITY=compact" of a line
+};
+
+}  // namespace ddlrun::job_scripts
