@@ -218,7 +218,7 @@ std::uint64_t count_online(const Facts& facts) {
   return online ? online->size() : 0;
 }
 
-CheckResult evaluate_load(const CheckInput&, const HostReport& host) {
+CheckResult evaluate_load(const CheckInput& input, const HostReport& host) {
   const auto one = host.facts.number("load.one"), threads = host.facts.number("cpu.usable_threads");
   if (!one || !threads || *threads == 0) return skip_missing(host.facts, "load.one");
   // The load is the whole host's, even where this process may use a part of it.
@@ -246,8 +246,11 @@ CheckResult evaluate_load(const CheckInput&, const HostReport& host) {
   result.remedy = {{"ps -o pid,user,etime,time,comm --sort=-time -e | head"},
                    false,
                    false,
-                   "end what is left from old jobs (kill PID); if it is another user's, request whole hosts "
-                   "(Slurm: --exclusive, PBS: place=excl)"};
+                   input.job.has_whole_hosts
+                       ? "end what is left from old jobs (kill PID); the hosts are this job's alone, so a "
+                         "program of another user is one for the administrators"
+                       : "end what is left from old jobs (kill PID); if it is another user's, request whole "
+                         "hosts (Slurm: --exclusive, PBS: place=excl)"};
   return result;
 }
 

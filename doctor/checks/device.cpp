@@ -80,7 +80,7 @@ CheckResult skip_for_stress(const HostReport& host, std::string_view fact) {
 }
 
 std::vector<Finding> evaluate_where(const CheckInput& input, std::string_view id,
-                                    std::optional<CheckResult> (*skips)(const HostReport&),
+                                    const std::function<std::optional<CheckResult>(const HostReport&)>& skips,
                                     std::string_view gatherer,
                                     const std::function<CheckResult(const HostReport&)>& evaluate) {
   const bool nested = gatherer == "nvml" || gatherer == "fabric-counters" || gatherer == "device-log";

@@ -51,7 +51,7 @@ CheckResult skip_for_stress(const HostReport& host, std::string_view fact);
 
 // Evaluates hosts with a skip that comes first.
 std::vector<Finding> evaluate_where(const CheckInput& input, std::string_view id,
-                                    std::optional<CheckResult> (*skips)(const HostReport&),
+                                    const std::function<std::optional<CheckResult>(const HostReport&)>& skips,
                                     std::string_view gatherer,
                                     const std::function<CheckResult(const HostReport&)>& evaluate);
 

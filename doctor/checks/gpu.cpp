@@ -251,8 +251,11 @@ CheckResult evaluate_foreign(const CheckInput& input, const HostReport& host) {
       worst.verdict(), worst.text(), "no other process, under 500 MiB in use",
       "the job shares the GPU: it is slower than planned or ends with 'CUDA out of memory'",
       as_user(std::move(commands),
-              "end what is left over of your own (kill PID), or ask the scheduler for the whole host "
-              "(--exclusive)"));
+              input.job.has_whole_hosts
+                  ? "end what is left over of your own (kill PID); the host is this job's alone, so another "
+                    "user's process is one for the administrators"
+                  : "end what is left over of your own (kill PID), or ask the scheduler for the whole host "
+                    "(Slurm: --exclusive, PBS: place=excl)"));
 }
 
 std::vector<Finding> check_foreign(const CheckInput& input) {

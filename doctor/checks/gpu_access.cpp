@@ -68,20 +68,25 @@ CheckResult evaluate_visible(const CheckInput& input, const HostReport& host) {
 
 // A scheduler that grants GPUs to a host without one believes a wrong gres.conf or ngpus; or a container
 // hides them.
-std::optional<CheckResult> warn_of_missing_gpus(const HostReport& host) {
+std::optional<CheckResult> warn_of_missing_gpus(const CheckInput& input, const HostReport& host) {
   auto skipped = skip_without_gpu(host);
-  if (!skipped || !host.facts.number("gpu.count") || !set_by_scheduler(host.facts) ||
-      host.facts.is("gpu.kfd", "yes"))
+  const std::uint32_t asked = input.job.gpus_per_host;
+  const bool is_promised = asked > 0 || set_by_scheduler(host.facts);
+  if (!skipped || !host.facts.number("gpu.count") || !is_promised || host.facts.is("gpu.kfd", "yes"))
     return skipped;
+  const std::string promise = asked > 0
+                                  ? fmt::format("the job requests {} on each host", count_of(asked, "GPU"))
+                                  : "the scheduler granted GPUs";
   return verdict_of(
-      Verdict::warn, "the scheduler granted GPUs, but no NVIDIA GPU is on the PCI bus", "the granted GPUs",
+      Verdict::warn, promise + ", but no NVIDIA GPU is on the PCI bus", "these GPUs",
       "programs that choose a device themselves run on the CPU, without a word",
       as_user({"env | grep -e GPU -e CUDA_VISIBLE_DEVICES", "nvidia-smi -L"},
               "in a container: --nv (apptainer); else the administrator's list of GPUs is wrong"));
 }
 
 std::vector<Finding> check_visible(const CheckInput& input) {
-  return evaluate_where(input, "GPU-12", warn_of_missing_gpus, "devices",
+  const auto skip_or_warn = [&](const HostReport& host) { return warn_of_missing_gpus(input, host); };
+  return evaluate_where(input, "GPU-12", skip_or_warn, "devices",
                         [&](const HostReport& host) { return evaluate_visible(input, host); });
 }
 

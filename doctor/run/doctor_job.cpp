@@ -193,6 +193,8 @@ ExaminedJob find_job(System& system, const DoctorJobOptions& options) {
   if (!options.dims.empty()) job.dims = topology::parse_dims(options.dims);
   job.ranks = parse_count(options.ranks, "-n", "8", topology::max_ranks);
   job.cores_per_rank = parse_count(options.cores_per_rank, "--cores-per-rank", "4", 65536);
+  job.gpus_per_host = parse_count(options.gpus, "--gpus", "4", 1024);
+  job.has_whole_hosts = options.exclusive;
   job.ports = parse_ports(options, system.environment);
   job.interface = options.interface;
   job.data_paths = options.data_paths;

@@ -19,6 +19,8 @@ struct DoctorJobOptions {
   std::string dims;      // "4x2x3"
   std::string ranks;     // -n
   std::string cores_per_rank;
+  std::string gpus;                // --gpus N
+  bool exclusive = false;          // --exclusive
   std::string interface;           // --interface NAME|CIDR
   std::vector<std::string> ports;  // --port PORT...
   std::vector<std::string> data_paths;

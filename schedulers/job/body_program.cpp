@@ -124,6 +124,8 @@ Lines doctor_lines(const JobSpec& job, const std::string& program) {
   const char* via = job.runner == Runner::srun ? " --via srun" : "";
   std::string choice;
   for (const PassedOption& option : job.doctor_options) choice += shell_words_of(option);
+  if (job.gpus_per_node > 0) choice += fmt::format(" --gpus {}", job.gpus_per_node);
+  if (job.exclusive && job.scheduler != SchedulerKind::local) choice += " --exclusive";
   // Without GPUs in the request those of an exclusive node are idle, whatever is wrong with them.
   if (job.scheduler != SchedulerKind::local && job.gpus_per_node == 0) choice += " --warn GPU";
   return script_lines(job.doctor == DoctorLevel::warn ? "doctor_warn" : "doctor_fail",

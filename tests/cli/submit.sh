@@ -72,8 +72,10 @@ list_nodes 68 40
 expect_refusal 2 'cores_per_node is not set; the nodes differ: 1 with 68, 1 with 40, by pbsnodes' env PATH="$work/listing:$PATH" \
   "$DDLRUN" submit --pbs 4x2x1 --walltime 1h --dry-run -- ./train
 expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --runner srun --threads 2 --walltime 1h --dry-run -- ./train
-grep -q 'doctor --quick --dims 4x2x1 --via srun --warn GPU -- ' out || fail "doctor needs ssh: $(grep doctor out)"
+grep -q 'doctor --quick --dims 4x2x1 --via srun --exclusive --warn GPU -- ' out || fail "doctor needs ssh: $(grep doctor out)"
 grep -q -- '--doctor warn goes on' out || fail "no way round doctor"
+expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --gpus per-rank --exclusive no --walltime 1h --dry-run -- ./train
+grep -q 'doctor --quick --dims 4x2x1 --gpus 4 -- ' out || fail "doctor does not know the GPUs: $(grep doctor out)"
 expect 0 '' "$DDLRUN" submit --slurm 1x1x1 --environment A=1,B=2 --environment C --walltime 1h --dry-run -- ./train
 grep -qxF 'ddl_passed=(A B C)' out || fail "not three variables: $(grep ddl_passed out)"
 
@@ -82,7 +84,7 @@ expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --walltime 1h --dry-run --verify stri
   --on-stall end --max-restarts 2 --doctor-skip LIM-01,NET --doctor-warn CPU -- ./train
 grep -qF ' launch 4x2x1 --strict --rank-output files --stall-timeout 300 --on-stall end --max-restarts 2 --run-dir' out ||
   fail "options for launch: $(grep ' launch ' out)"
-grep -qF "doctor --quick --dims 4x2x1 --skip 'LIM-01,NET' --warn CPU --warn GPU -- " out || fail "options for doctor: $(grep doctor out)"
+grep -qF "doctor --quick --dims 4x2x1 --skip 'LIM-01,NET' --warn CPU --exclusive --warn GPU -- " out || fail "options for doctor: $(grep doctor out)"
 # A yes|no option without a value, as launch has it; DIMS behind it stay DIMS, and a number is a value of --requeue.
 hour=(submit --slurm --walltime 1h --dry-run)
 for words in '--verify 4x2x1' '--verify 8' '4x2x1 --verify' '--verify yes 4x2x1'; do

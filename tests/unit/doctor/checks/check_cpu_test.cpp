@@ -97,6 +97,10 @@ TEST_CASE("CPU-09: a load whose processes are not visible") {
       {"load.one", "3500"}, {"cpu.usable_threads", "2"}, {"process.hogs", ""}, {"load.running", "3"}};
   CHECK(evaluate_one("CPU-09", busy, {})
             .observed.starts_with("load 35.00 on 2 hardware threads; processes not visible"));
+  CHECK(evaluate_one("CPU-09", busy, {}).remedy.note.find("request whole hosts") != std::string::npos);
+  Job alone;
+  alone.has_whole_hosts = true;
+  CHECK(evaluate_one("CPU-09", busy, alone).remedy.note.find("request whole hosts") == std::string::npos);
   busy["load.running"] = "2";  // the average is that of a job before
   CHECK(verdict_of("CPU-09", busy, {}) == "pass");
 }

@@ -168,6 +168,7 @@ TEST_CASE("GPU-12..17: access and load") {
     facts.set("gpu.module.nvidia", "no");
     facts.set("gpu.0.driver", "none");
   };
+  const auto asked = [](DoctorInput& input, Facts&) { input.job.gpus_per_host = 2; };
   const CheckRow rows[] = {
       {"GPU-12", same, P, "CUDA_VISIBLE_DEVICES is not set"},
       {"GPU-12", both(fact("gpu.env.CUDA_VISIBLE_DEVICES", "0,1"), ranks(4)), F,
@@ -180,6 +181,8 @@ TEST_CASE("GPU-12..17: access and load") {
       {"GPU-12", fact("gpu.env.CUDA_VISIBLE_DEVICES", ""), W, "hides every GPU"},
       {"GPU-12", no_gpu, S, "no NVIDIA GPU"},
       {"GPU-12", both(no_gpu, fact("gpu.env.SLURM_JOB_GPUS", "0,1")), W, "the scheduler granted GPUs"},
+      {"GPU-12", both(no_gpu, asked), W, "the job requests 2 GPUs on each host, but no NVIDIA GPU"},
+      {"GPU-12", both(both(no_gpu, asked), fact("gpu.kfd", "yes")), S, "no NVIDIA GPU"},
       {"GPU-12", both(both(no_gpu, fact("gpu.env.SLURM_JOB_GPUS", "0,1")), fact("gpu.kfd", "yes")), S,
        "no NVIDIA GPU"},
       {"GPU-12", both(fact("gpu.env.CUDA_VISIBLE_DEVICES", "0,7,1,2,3"), ranks(4)), F, "1 GPU visible"},
