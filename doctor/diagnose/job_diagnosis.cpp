@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 namespace ddlrun::diagnose {
@@ -14,17 +15,34 @@ namespace ddlrun::diagnose {
 namespace {
 
 constexpr std::string_view comment_mark = "   # ";
-constexpr std::array<std::string_view, 10> slurm_commands{
-    "sbatch", "srun", "sacct", "sacctmgr", "scontrol", "sinfo", "squeue", "scancel", "seff", "sprio"};
-constexpr std::array<std::string_view, 10> pbs_commands{"qsub",  "qstat",  "qdel", "qalter",   "qrls",
-                                                        "qhold", "qrerun", "qmgr", "pbsnodes", "tracejob"};
+// Words of one scheduler; one that ends with '_' or '=' begins a name.
+constexpr auto slurm_words = std::to_array<std::string_view>(
+    {"sbatch", "srun", "salloc", "sacct", "sacctmgr", "scontrol", "sinfo", "squeue", "scancel", "seff",
+     "sprio", "#SBATCH", "--gres", "--gpus-per-node", "--ntasks-per-node", "SLURM_", "SBATCH_"});
+constexpr auto pbs_words =
+    std::to_array<std::string_view>({"qsub", "qstat", "qdel", "qalter", "qrls", "qhold", "qrerun", "qmgr",
+                                     "pbsnodes", "tracejob", "#PBS", "PBS_", "select="});
 
-// Whether `command` is one of the scheduler that the job does not have.
-bool is_of_other(std::string_view command, LogSource scheduler) {
-  const auto& others = scheduler == LogSource::pbs ? slurm_commands : pbs_commands;
-  const std::string_view first = command.substr(0, command.find(' '));
-  return std::ranges::find(others, first) != others.end() ||
-         has(command, scheduler == LogSource::pbs ? "$SLURM_" : "$PBS_");
+bool is_word_byte(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
+bool has_word_of(std::string_view text, std::span<const std::string_view> words) {
+  return std::ranges::any_of(words, [&](std::string_view word) {
+    for (std::size_t at = text.find(word); at != npos; at = text.find(word, at + 1)) {
+      const std::size_t end = at + word.size();
+      const bool is_begin = word.back() == '_' || word.back() == '=';
+      const bool begins = at == 0 || !is_word_byte(text[at - 1]);
+      if (begins && (is_begin || end == text.size() || !is_word_byte(text[end]))) return true;
+    }
+    return false;
+  });
+}
+
+// Whether `text` is for users of the scheduler that the job does not have, and not for those of its own.
+bool is_of_other(std::string_view text, LogSource scheduler) {
+  const bool of_slurm = has_word_of(text, slurm_words), of_pbs = has_word_of(text, pbs_words);
+  return scheduler == LogSource::pbs ? of_slurm && !of_pbs : of_pbs && !of_slurm;
 }
 
 // Of "sacct -j JOB ...; qstat -xf JOB   # limits" what the job's scheduler has; "" for nothing.
@@ -40,7 +58,9 @@ std::string fit_scheduler(const std::string& remedy, LogSource scheduler) {
     if (!is_of_other(rest.substr(0, end), scheduler)) kept.emplace_back(rest.substr(0, end));
     rest.remove_prefix(std::min(rest.size(), end + 2));
   }
-  return kept.empty() ? "" : join(kept, "; ") + remedy.substr(mark);
+  if (kept.empty()) return "";
+  const std::string comment = remedy.substr(mark);
+  return join(kept, "; ") + (is_of_other(comment, scheduler) ? "" : comment);
 }
 
 // JOB as a word of the command is this job.

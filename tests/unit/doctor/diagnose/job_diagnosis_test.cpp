@@ -78,4 +78,33 @@ TEST_CASE("the scheduler's report of an end is the cause where the log has none,
   CHECK(exit_code(empty) == 1);
 }
 
+TEST_CASE("remedies that name another scheduler's tools are left out") {
+  const JobContext pbs{LogSource::pbs, "", "", "", false}, slurm{LogSource::slurm, "", "", "", false};
+  const auto kept = [](const JobContext& job, const std::string& remedy) {
+    const auto left = fitted({"mend it", remedy}, job);
+    return left.size() == 2 ? left[1] : std::string();
+  };
+  for (const char* remedy : {"export SLURM_PMIX_FENCE=ring   # if it is now and then", "srun python3 PROGRAM",
+                             "as many GPUs as the program wants (--gres=gpu:N, -n N), or lower its option",
+                             "time srun hostname; scontrol show job JOB", "#SBATCH --mem=64G"}) {
+    CAPTURE(remedy);
+    CHECK(kept(pbs, remedy).empty());
+    CHECK(kept(slurm, remedy) == remedy);
+  }
+  for (const char* remedy :
+       {"export PBS_TMPDIR=/tmp", "add select=2:mem=64gb", "qsub -l walltime=HH:MM:SS ..."}) {
+    CAPTURE(remedy);
+    CHECK(kept(slurm, remedy).empty());
+    CHECK(kept(pbs, remedy) == remedy);
+  }
+  // For both, for neither, and words that only look so.
+  for (const char* remedy : {"#SBATCH --mem=64G, or #PBS -l select=1:mem=64gb", "ulimit -c unlimited",
+                             "python3 mysrun.py --no-gres-check", "pip install seff-tools"}) {
+    CAPTURE(remedy);
+    CHECK(kept(pbs, remedy) == remedy);
+    CHECK(kept(slurm, remedy) == remedy);
+  }
+  CHECK(kept(pbs, "nvidia-smi   # in the job: srun nvidia-smi") == "nvidia-smi");
+}
+
 TEST_SUITE_END();
