@@ -135,7 +135,7 @@ std::vector<Finding> lint_affinity(const ScriptView& view) {
   std::vector<Finding> findings;
   for (affinity::AffinityFinding& found : check_thread_environment(describe(view))) {
     if (found.id == "ompthreads-missing") {
-      // A select is check_chunk's; ddlrun launch sets the threads of its ranks itself.
+      // A select is lint_threads'; ddlrun launch sets the threads of its ranks itself.
       if (view.request.style == Style::select || launches_by_ddlrun(view)) continue;
       report_ppn(view, found);
     }

@@ -100,12 +100,6 @@ void RequestRules::check_numbers(const Directive* select) {
 void RequestRules::check_chunk(const Directive* select, const Chunk& chunk) {
   const std::uint64_t tasks = std::max<std::uint64_t>(1, chunk.tasks);
   if (chunk.cores == 0) return;
-  if (chunk.tasks > 1 && chunk.threads == 0 && !view_.torque())
-    add("ompthreads-missing", Severity::warning, select,
-        fmt::format("ncpus={} and mpiprocs={} without ompthreads", chunk.cores, chunk.tasks),
-        fmt::format("PBS sets OMP_NUM_THREADS to ncpus: {} ranks of {} threads on {} cores", chunk.tasks,
-                    chunk.cores, chunk.cores),
-        fmt::format(":ompthreads={}", std::max<std::uint64_t>(1, chunk.cores / tasks)));
   if (chunk.tasks > 1 && chunk.cores % chunk.tasks != 0)
     add("mpiprocs-uneven", Severity::warning, select,
         fmt::format("mpiprocs={} does not divide ncpus={}", chunk.tasks, chunk.cores),

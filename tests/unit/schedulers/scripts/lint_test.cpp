@@ -107,6 +107,24 @@ TEST_CASE("one mistake is one finding") {
         Reported{"ompthreads-missing | :ompthreads=2"});
 }
 
+TEST_CASE("OMP_NUM_THREADS of the script: on its own host, and with -x on all") {
+  const auto remedy = [](const std::string& head, const std::string& rest) {
+    for (const Finding& finding : lint("P #PBS -l " + head + " -l place=scatter\ncd /w\n" + rest))
+      if (finding.id == "ompthreads-missing") return std::to_string(finding.place.line) + " " + finding.hint;
+    return std::string();
+  };
+  const std::string two = "select=2:ncpus=4:mpiprocs=2", one = "select=1:ncpus=4:mpiprocs=2";
+  const std::string set = "export OMP_NUM_THREADS=1\n";
+  CHECK(remedy(two, "mpirun -np 4 ./a\n").ends_with(" :ompthreads=2"));
+  CHECK(remedy(one, "mpirun -np 2 ./a\n").ends_with(" :ompthreads=2"));
+  CHECK(remedy(one, set + "mpirun -np 2 ./a\n").empty());
+  CHECK(remedy(two, set + "mpirun -np 4 ./a\n").ends_with(" -x OMP_NUM_THREADS, or :ompthreads=1"));
+  CHECK(remedy(two, set + "mpirun -np 4 -x OMP_NUM_THREADS ./a\n").empty());
+  CHECK(remedy(two, set + "mpirun -np 4 -x OMP_NUM_THREADS=1 ./a\n").empty());
+  CHECK(remedy(two, "module load intel/mpi\n" + set + "mpirun -np 4 ./a\n").empty());
+  CHECK(remedy(two, "ddlrun launch 2x2 -- ./a\n").empty());
+}
+
 TEST_CASE("torchrun for one host: the remedy is the whole line for all hosts") {
   const std::string slurm = "S #SBATCH -N 2 --ntasks-per-node=1\n";
   const std::string pbs = "P #PBS -l select=2:ncpus=4 -l place=scatter\ncd /w\n";
