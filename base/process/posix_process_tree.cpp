@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <map>
 #include <set>
 
 namespace ddlrun {
@@ -218,25 +219,58 @@ int weight(char state) {
   }
 }
 
-void add_process(TreeSnapshot& sample, const Process& process) {
+// "cpu delayed slices" of a thread, both in nanoseconds; zeros where the kernel keeps no such numbers.
+std::pair<std::uint64_t, std::uint64_t> read_schedstat(pid_t pid, pid_t task) {
+  const std::string text = read_small(fmt::format("/proc/{}/task/{}/schedstat", pid, task));
+  const auto fields = split(text, ' ');
+  return {number_or_0(fields.front()), fields.size() > 1 ? number_or_0(fields[1]) : 0};
+}
+
+// What the drivers of NVIDIA, AMD and Intel open for computing.
+bool opens_gpu(pid_t pid) {
+  const std::string directory = fmt::format("/proc/{}/fd", pid);
+  std::array<char, 64> target;
+  for (const pid_t number : numbers_in(directory)) {
+    const ssize_t n =
+        ::readlink(fmt::format("{}/{}", directory, number).c_str(), target.data(), target.size());
+    const std::string_view file(target.data(), n > 0 ? static_cast<std::size_t>(n) : 0);
+    if (file.starts_with("/dev/nvidia") || file == "/dev/kfd" || file.starts_with("/dev/dri/render"))
+      return true;
+  }
+  return false;
+}
+
+void add_io(TreeSnapshot& sample, pid_t pid) {
+  const std::string io = read_small(fmt::format("/proc/{}/io", pid));
+  for (const std::string_view line : split(io, '\n')) {
+    const std::size_t colon = std::min(line.find(": "), line.size());
+    const std::string_view key = line.substr(0, colon);
+    const std::uint64_t value = colon < line.size() ? number_or_0(line.substr(colon + 2)) : 0;
+    // A file that is mapped is read without a call.
+    if (key == "rchar" || key == "wchar" || key == "read_bytes") sample.io_bytes += value;
+    if (key == "syscr" || key == "syscw") sample.io_calls += value;
+  }
+}
+
+// Of equals the deepest one explains: a shell waits for its program. A fork works for its program: a loader
+// of data.
+void add_process(TreeSnapshot& sample, const Process& process, bool is_fork) {
   const std::string tasks = fmt::format("/proc/{}/task", process.id.pid);
   char state = process.state;
   std::uint64_t precise = 0;
   for (const pid_t task : find_threads(process.id.pid)) {
-    const std::string schedstat = read_small(fmt::format("{}/{}/schedstat", tasks, task));
-    precise += number_or_0(split(schedstat, ' ').front());
+    const auto [busy, delayed] = read_schedstat(process.id.pid, task);
+    precise += busy;
+    sample.delayed_ns += delayed;
     const auto own = parse_process_stat(read_small(fmt::format("{}/{}/stat", tasks, task)));
     if (own && weight(own->state) > weight(state)) state = own->state;
   }
   constexpr std::uint64_t ns_per_tick = 10'000'000;
   sample.cpu_ns += precise > 0 ? precise : process.cpu_ticks * ns_per_tick;
-  const std::string io = read_small(fmt::format("/proc/{}/io", process.id.pid));
-  for (const std::string_view line : split(io, '\n')) {
-    if (line.starts_with("rchar: ") || line.starts_with("wchar: "))
-      sample.io_bytes += number_or_0(line.substr(7));
-  }
-  // Of equals the deepest one: a shell waits for its program.
-  if (weight(state) < weight(sample.state) && sample.pid >= 0) return;
+  add_io(sample, process.id.pid);
+  sample.has_gpu = sample.has_gpu || opens_gpu(process.id.pid);
+  const int more = weight(state) - weight(sample.state);
+  if (sample.pid >= 0 && (more < 0 || (more == 0 && is_fork))) return;
   sample.state = state;
   sample.pid = process.id.pid;
   sample.name = process.name;
@@ -248,10 +282,15 @@ TreeSnapshot read_tree_snapshot(pid_t root) {
   TreeSnapshot sample;
   const Process top = read_process(root);
   if (top.id.pid < 0) return sample;
-  add_process(sample, top);
-  for (const Process& process : find_descendants(root)) add_process(sample, process);
+  std::map<pid_t, std::string> names{{top.id.pid, top.name}};
+  add_process(sample, top, false);
+  for (const Process& process : find_descendants(root)) {
+    names[process.id.pid] = process.name;
+    add_process(sample, process, names[process.parent] == process.name);
+  }
   const std::string where = read_small(fmt::format("/proc/{}/wchan", sample.pid));
   if (where != "0") sample.waits_in = word(where);
+  sample.main_ns = read_schedstat(sample.pid, sample.pid).first;
   return sample;
 }
 

@@ -53,9 +53,10 @@ bool is_better(const Match& a, const Match& b) {
 }
 
 // The more specific of two patterns on one line, else the better.
-bool is_preferred(const Match& match, const Match& kept) {
+bool is_preferred(const Signature& signature, const Match& match, const Match& kept) {
   const bool same_line = kept.sequence == match.sequence;
-  return (same_line && match.weight > kept.weight) || is_better(match, kept);
+  if (same_line && match.weight > kept.weight) return true;
+  return signature.last_counts ? match.sequence > kept.sequence : is_better(match, kept);
 }
 
 // Other causes of its class come first: it may be their consequence, or programs survive it.
@@ -134,6 +135,7 @@ void MatchStore::add(Match&& match, std::uint64_t episode) {
   const bool is_good_end = match.is_ending && match.captures.status == 0 && !match.captures.signal;
   if (!is_benign && !is_count && !is_good_end) last_line_ = std::max(last_line_, match.sequence + length);
   if (match.is_ending) return add_ending(match);
+  const Signature& signature = set_.signatures[match.owner];
   Entry& entry = entries_[match.owner];
   const bool first = entry.count == 0;
   // Two patterns of one signature on one line are one match, and so is a text where a long line was cut.
@@ -145,9 +147,10 @@ void MatchStore::add(Match&& match, std::uint64_t episode) {
   if (!place.host.empty() && entry.hosts.size() < max_names) entry.hosts.insert(place.host);
   if (place.rank && entry.ranks.size() < max_names) entry.ranks.insert(*place.rank);
   entry.first_sequence = first ? match.sequence : std::min(entry.first_sequence, match.sequence);
-  if (first || episode > entry.latest_episode || is_preferred(match, entry.latest)) entry.latest = match;
+  if (first || episode > entry.latest_episode || is_preferred(signature, match, entry.latest))
+    entry.latest = match;
   entry.latest_episode = std::max(entry.latest_episode, episode);
-  if (first || is_preferred(match, entry.best)) entry.best = std::move(match);
+  if (first || is_preferred(signature, match, entry.best)) entry.best = std::move(match);
 }
 
 void MatchStore::add_ending(const Match& match) {

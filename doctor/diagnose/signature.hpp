@@ -64,6 +64,7 @@ struct Signature {
   bool unless_rank_ended = false;     // only where no rank is known to have been started and ended
   bool unless_rank_failed = false;    // only where no rank had ended by itself before, with a status
   bool shows_stack = false;           // a crash: the stack in the log says where
+  bool last_counts = false;           // of several occurrences the last one explains
   bool ends_use = false;              // what failed stays unusable: it is the cause although the run went on
   bool unless_run_continues = false;  // programs can run without it: a note where ordinary output follows
 };

@@ -188,7 +188,7 @@ class Reader {
   Signature read_signature(const YamlValue& value) const {
     need_mapping(value, {"id", "class", "title", "match", "topics", "facts", "may_follow",
                          "unless_rank_ended", "unless_rank_failed", "unless_run_continues", "shows_stack",
-                         "ends_use", "cause", "try", "reference"});
+                         "ends_use", "last_counts", "cause", "try", "reference"});
     Signature signature;
     signature.id = required_text(value, "id");
     signature.kind = read_class(value);
@@ -216,6 +216,7 @@ class Reader {
       signature.unless_rank_failed = read_bool(*unless);
     if (const YamlValue* stack = value.find("shows_stack")) signature.shows_stack = read_bool(*stack);
     if (const YamlValue* ends = value.find("ends_use")) signature.ends_use = read_bool(*ends);
+    if (const YamlValue* last = value.find("last_counts")) signature.last_counts = read_bool(*last);
     if (const YamlValue* unless = value.find("unless_run_continues"))
       signature.unless_run_continues = read_bool(*unless);
     const bool can_be_found =

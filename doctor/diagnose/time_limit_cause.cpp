@@ -20,6 +20,8 @@ constexpr int time_limit_status = 124;
 // Lines before the limit: of a stall or a known error, and of an error that only its words show.
 constexpr std::uint64_t most_between = 25;
 constexpr std::uint64_t most_behind_words = 3;
+constexpr std::uint64_t most_behind_partial =
+    8;  // of a stall of some ranks: the rest of its note, and the end
 
 constexpr std::string_view still_end_id = "F45";
 constexpr std::string_view left_waiting_id = "F46";
@@ -44,20 +46,36 @@ void promote_limit(Diagnosis& diagnosis, const LogFacts& log) {
   if (limit != findings.end()) std::rotate(findings.begin(), limit, limit + 1);
 }
 
-// A job whose ranks all wait reaches any time limit. Where much was printed after the note, the wait was
-// over.
+std::uint64_t lines_in_source(const Finding& finding, const LogFacts& log) {
+  const auto at = std::find(log.sources.begin(), log.sources.end(), finding.evidence.front().source);
+  return at == log.sources.end() ? log.lines
+                                 : log.lines_of_source[static_cast<std::size_t>(at - log.sources.begin())];
+}
+
+// The last note that ranks wait, of some ranks or of all.
+std::vector<Finding>::iterator find_stall(std::vector<Finding>& findings) {
+  auto last = findings.end();
+  for (auto at = findings.begin(); at != findings.end(); ++at) {
+    if ((at->id != stall_id && at->id != partial_stall_id) || at->evidence.empty()) continue;
+    if (last == findings.end() || at->evidence.front().line > last->evidence.front().line) last = at;
+  }
+  return last;
+}
+
+// A job whose ranks wait reaches any time limit. Where much was printed after the note, the wait was over.
 void promote_stall(Diagnosis& diagnosis, const LogFacts& log) {
   auto& findings = diagnosis.also_seen;
-  const auto stall = std::find_if(findings.begin(), findings.end(), [](const Finding& finding) {
-    return finding.id == stall_id && !finding.evidence.empty();
-  });
+  const auto stall = find_stall(findings);
   if (stall == findings.end()) return;
   const Finding& first = findings.front();
   const bool of_limit = first.kind <= SignatureClass::ending && is_time_limit(first, log.signatures);
   const bool of_status = first.kind >= SignatureClass::secondary && diagnosis.end.status == time_limit_status;
   if (!of_limit && !of_status) return;
-  const std::uint64_t end = of_limit && !first.evidence.empty() ? first.evidence.front().line : log.lines;
-  if (end > stall->evidence.front().line + most_between) return;
+  const bool is_here =
+      of_limit && !first.evidence.empty() && first.evidence.front().source == stall->evidence.front().source;
+  const std::uint64_t end = is_here ? first.evidence.front().line : lines_in_source(*stall, log);
+  const std::uint64_t most = stall->id == stall_id ? most_between : most_behind_partial;
+  if (end > stall->evidence.front().line + most) return;
   std::rotate(findings.begin(), stall, stall + 1);
   findings.front().kind = SignatureClass::generic;
 }
@@ -118,17 +136,21 @@ bool ends_at_thread_limit(const Finding& finding) {
   return !finding.evidence.empty() && std::find(std::begin(ids), std::end(ids), finding.id) != std::end(ids);
 }
 
+bool is_standstill(const Finding& finding) {
+  return finding.id == still_end_id || finding.id == stall_id || finding.id == partial_stall_id;
+}
+
 // One rank failed just before the output ended: the others waited for it until the limit.
 void promote_error_before_limit(Diagnosis& diagnosis, const LogFacts& log) {
   auto& findings = diagnosis.also_seen;
   const auto ends_job = [&](const Finding& finding) {
-    const bool is_still = finding.id == still_end_id || finding.id == stall_id;
+    const bool is_still = is_standstill(finding);
     return finding.kind <= SignatureClass::ending && (is_still || is_time_limit(finding, log.signatures));
   };
   const auto end = std::find_if(findings.begin(), findings.end(), ends_job);
   if (end == findings.end()) return;
   const Finding limit = *end;
-  const bool stands_still = limit.id == still_end_id || limit.id == stall_id;
+  const bool stands_still = is_standstill(limit);
   const auto fails = [&](const Finding& finding) {
     if (stands_still && ends_at_thread_limit(finding)) return true;
     if (finding.kind > SignatureClass::generic || finding.is_survived || finding.evidence.empty() ||

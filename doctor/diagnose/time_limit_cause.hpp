@@ -11,7 +11,7 @@
 namespace ddlrun::diagnose {
 
 // ddlrun's note that all ranks wait, and the class of errors of a time limit.
-constexpr std::string_view stall_id = "O8";
+constexpr std::string_view stall_id = "O8", partial_stall_id = "O18";
 constexpr std::string_view time_limit_id = "L25";
 
 bool is_time_limit(const Finding& finding, const SignatureSet& signatures);

@@ -16,8 +16,11 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr seconds idle_delay{3};   // before an idle rank is reported: the others may follow
-constexpr seconds late_report{2};  // of another host, behind the first one
+// Before idle ranks are reported, from the last that came to stand: the others may follow. Ranks that stop in
+// one moment come to stand within two samples of each other.
+constexpr seconds least_idle_delay{3};
+constexpr int most_idle_delays = 3;  // from the first that came to stand
+constexpr seconds late_report{2};    // of another host, behind the first one
 // Before a rank that fails ends (posix_rank_supervisor.cpp), the launcher has no reason to kill another.
 constexpr std::chrono::milliseconds before_kills{100};
 constexpr seconds held_up{8};  // a tick this late: launch itself was stopped and read nothing
@@ -39,10 +42,12 @@ std::string name_ranks(const std::vector<std::uint32_t>& ranks) {
 }  // namespace
 
 RankMonitor::RankMonitor(const std::vector<PlannedRank>& planned, std::string token, Time start,
-                         std::function<bool(const std::string&)> is_here, bool kills_programs)
+                         std::function<bool(const std::string&)> is_here, bool kills_programs,
+                         int stall_after)
     : token_(std::move(token)),
       is_here_(std::move(is_here)),
       last_tick_(start),
+      idle_delay_(std::max<Time::duration>(least_idle_delay, 2 * sample_interval(stall_after))),
       kills_programs_(kills_programs) {
   for (const PlannedRank& rank : planned) {
     ranks_[rank.rank] = {rank.host, rank.local_rank < heartbeat_ranks, false, std::nullopt, start, false};
@@ -88,13 +93,7 @@ void RankMonitor::take(const RankReport& report, Time now) {
     if (record_.stalls.size() < most_kept) record_.stalls.push_back(report);
   }
   if (report.sign == RankStatus::resumed || report.sign == RankStatus::ended) {
-    if (rank.is_reported && report.sign == RankStatus::resumed) {
-      pending_.push_back(
-          {"",
-           {fmt::format("rank {} on {} goes on after {} s", report.rank, rank.host, report.stall.seconds), "",
-            ""},
-           false});
-    }
+    if (rank.is_reported && report.sign == RankStatus::resumed) resumed_[report.rank] = report.stall.seconds;
     rank.stall.reset();
     rank.is_reported = false;
   }
@@ -111,58 +110,101 @@ std::vector<MonitorEvent> RankMonitor::tick(Time now) {
     if (first_report_) first_report_ = now;
   }
   last_tick_ = now;
-  tell_stalls(now, news);
+  tell_resumed(news);
+  tell_stuck(news);
+  tell_idle(now, news);
+  for (const MonitorEvent& event : news)
+    if (event.stalled) record_.stall = event.message.what;
   tell_hosts(now, news);
   return news;
 }
 
-// Where all are idle, most wait for the one that waits elsewhere.
-MonitorEvent RankMonitor::idle_news(std::uint32_t rank) const {
-  std::size_t alive = 0, quiet = 0;
-  std::map<std::string, std::vector<std::uint32_t>> by_place;
+// "rank 3 on h2", "ranks 0-3".
+std::string RankMonitor::name_of(const std::vector<std::uint32_t>& ranks) const {
+  return ranks.size() == 1 ? fmt::format("rank {} on {}", ranks.front(), ranks_.at(ranks.front()).host)
+                           : name_ranks(ranks);
+}
+
+void RankMonitor::tell_resumed(std::vector<MonitorEvent>& news) {
+  if (resumed_.empty()) return;
+  std::vector<std::uint32_t> ranks;
+  int longest = 0;
+  for (const auto& [rank, time] : resumed_) {
+    ranks.push_back(rank);
+    longest = std::max(longest, time);
+  }
+  resumed_.clear();
+  news.push_back(
+      plain(fmt::format("{} {} on after {} s", name_of(ranks), ranks.size() == 1 ? "goes" : "go", longest)));
+}
+
+void RankMonitor::tell_stuck(std::vector<MonitorEvent>& news) {
+  std::vector<std::uint32_t> more;
+  std::size_t reported = 0;
+  for (auto& [number, rank] : ranks_) {
+    if (!rank.stall || rank.is_reported || !is_stuck(*rank.stall)) continue;
+    rank.is_reported = true;
+    if (++reported > max_reports_at_once)
+      more.push_back(number);
+    else
+      news.push_back({"warning", describe_stuck(number, rank.host, *rank.stall, here(rank.host)), true});
+  }
+  if (!more.empty()) news.push_back(plain(fmt::format("the same of {}", name_ranks(more))));
+}
+
+MonitorEvent RankMonitor::idle_news(std::vector<std::uint32_t> ranks) const {
+  std::map<std::uint32_t, Stall> idle;
+  std::size_t alive = 0;
   for (const auto& [number, other] : ranks_) {
     if (other.ended) continue;
     ++alive;
-    if (!other.stall) continue;
-    ++quiet;
-    by_place[other.stall->waits_in].push_back(number);
+    if (other.stall) idle[number] = *other.stall;
   }
-  if (quiet == alive && alive > 2 && by_place.size() == 2) {
-    for (const auto& [place, ranks] : by_place)
-      if (ranks.size() == 1) rank = ranks.front();
-  }
-  const Rank& one = ranks_.at(rank);
-  const std::string others = alive == 1 ? std::string("the only one left")
-                             : quiet == alive
-                                 ? fmt::format("nor have the other {}", alive - 1)
-                                 : fmt::format("while {} of {} ranks go on", alive - quiet, alive);
-  return {"note", describe_idle(rank, one.host, *one.stall, others, here(one.host)), quiet == alive};
+  const bool all_quiet = idle.size() == alive;
+  const auto awaited = all_quiet ? find_awaited(idle) : std::vector<std::uint32_t>();
+  if (!awaited.empty()) ranks = awaited;
+  const std::uint32_t first = ranks.front();
+  const bool is_all = all_quiet && ranks.size() == alive;
+  IdleRanks named{(is_all && alive > 1 ? fmt::format("all {} ranks", alive) : name_of(ranks)) +
+                      (ranks.size() == 1 ? " has" : " have"),
+                  first,
+                  ranks_.at(first).host,
+                  idle.at(first),
+                  ranks.size() == 1,
+                  "",
+                  ""};
+  if (alive == 1) named.others = "the only one left";
+  if (all_quiet && !is_all) named.others = fmt::format("nor have the other {}", alive - ranks.size());
+  if (!all_quiet) named.others = fmt::format("while {} of {} ranks go on", alive - idle.size(), alive);
+  if (!awaited.empty())
+    named.waiters = fmt::format("the others seem to wait for {}", ranks.size() == 1 ? "it" : "them");
+  return {"note", describe_idle(named, here(named.host)), all_quiet};
 }
 
-void RankMonitor::tell_stalls(Time now, std::vector<MonitorEvent>& news) {
+// One note for all idle ranks, as soon as the picture is stable. The others wait for a rank that is stuck.
+void RankMonitor::tell_idle(Time now, std::vector<MonitorEvent>& news) {
   const bool all_quiet = std::all_of(ranks_.begin(), ranks_.end(), [](const auto& entry) {
     return entry.second.ended || entry.second.stall;
   });
   all_idle_told_ = all_idle_told_ && all_quiet;
-  std::vector<std::uint32_t> more;
-  std::size_t reported = 0;
-  for (auto& [number, rank] : ranks_) {
-    if (!rank.stall || rank.is_reported) continue;
-    const bool stuck = is_stuck(*rank.stall);
-    if (!stuck && now - rank.since < idle_delay) continue;
+  std::vector<std::uint32_t> idle;
+  bool has_news = false;
+  Time first = now, last{};
+  for (const auto& [number, rank] : ranks_) {
+    if (!rank.stall) continue;
+    if (is_stuck(*rank.stall)) return;
     if (spins(*rank.stall) && !all_quiet) continue;  // it waits for one that works
-    rank.is_reported = true;
-    if (!stuck && all_idle_told_) continue;  // once, where it is true of all
-    if (!stuck) all_idle_told_ = all_quiet;
-    if (++reported > max_reports_at_once) {
-      more.push_back(number);
-    } else if (stuck) {
-      news.push_back({"warning", describe_stuck(number, rank.host, *rank.stall, here(rank.host)), true});
-    } else {
-      news.push_back(idle_news(number));
-    }
+    idle.push_back(number);
+    last = std::max(last, rank.since);
+    if (rank.is_reported) continue;
+    has_news = true;
+    first = std::min(first, rank.since);
   }
-  if (!more.empty()) news.push_back(plain(fmt::format("the same of {}", name_ranks(more))));
+  if (!has_news || (now - last < idle_delay_ && now - first < most_idle_delays * idle_delay_)) return;
+  for (const std::uint32_t number : idle) ranks_.at(number).is_reported = true;
+  if (all_idle_told_) return;  // once, where it is true of all
+  all_idle_told_ = all_quiet;
+  news.push_back(idle_news(std::move(idle)));
 }
 
 // By the ranks that send its heartbeat, as long as they run.

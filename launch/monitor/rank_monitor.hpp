@@ -33,6 +33,7 @@ struct MonitorRecord {
   std::optional<RankReport> first_failure;  // the first that launch read, or a rank killed alone soon after
   std::optional<RankReport> first_ended;    // by SIGTERM or SIGKILL, as mpirun does to the others
   std::vector<RankReport> stalls;           // as they were reported
+  std::string stall;                        // the last for which --on-stall end may end the job, in words
   std::vector<std::string> silent_hosts;    // at any time
   std::vector<std::string> lost_hosts;      // named as lost, or without reports of their ranks' ends
   std::map<std::uint32_t, int> ends;        // exit status by rank, of the ranks that reported
@@ -43,8 +44,10 @@ class RankMonitor {
   using Time = std::chrono::steady_clock::time_point;
   // `is_here`: whether a host is this machine; without it none is. `kills_programs`: the launcher ends the
   // other ranks by SIGKILL of their programs, not of their supervisors, as Intel MPI's hydra does.
+  // `stall_after`: --stall-timeout of the ranks.
   RankMonitor(const std::vector<PlannedRank>& planned, std::string token, Time start,
-              std::function<bool(const std::string& host)> is_here = {}, bool kills_programs = false);
+              std::function<bool(const std::string& host)> is_here = {}, bool kills_programs = false,
+              int stall_after = 0);
 
   // What of the line belongs to the user.
   std::string take_line(std::string_view line, Time now);
@@ -73,9 +76,12 @@ class RankMonitor {
   };
 
   void take(const RankReport& report, Time now);
-  void tell_stalls(Time now, std::vector<MonitorEvent>& news);
+  void tell_resumed(std::vector<MonitorEvent>& news);
+  void tell_stuck(std::vector<MonitorEvent>& news);
+  void tell_idle(Time now, std::vector<MonitorEvent>& news);
   void tell_hosts(Time now, std::vector<MonitorEvent>& news);
-  MonitorEvent idle_news(std::uint32_t rank) const;
+  std::string name_of(const std::vector<std::uint32_t>& ranks) const;
+  MonitorEvent idle_news(std::vector<std::uint32_t> ranks) const;
   bool is_watched(const Host& host) const;
   bool failed_by_itself(const std::string& name) const;
 
@@ -86,8 +92,10 @@ class RankMonitor {
   std::map<std::uint32_t, Rank> ranks_;
   std::map<std::string, Host> hosts_;
   std::vector<MonitorEvent> pending_;
+  std::map<std::uint32_t, int> resumed_;  // with the seconds for which it stood; not yet printed
   std::optional<Time> first_report_;
   Time last_tick_, first_failed_;
+  std::chrono::steady_clock::duration idle_delay_;
   bool kills_programs_ = false;
   bool urgent_ = false;
   bool all_idle_told_ = false;

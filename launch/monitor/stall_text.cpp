@@ -41,18 +41,41 @@ Message describe_stuck(std::uint32_t rank, const std::string& host, const Stall&
   }
 }
 
-Message describe_idle(std::uint32_t rank, const std::string& host, const Stall& stall,
-                      const std::string& others, bool here) {
+Message describe_idle(const IdleRanks& idle, bool here) {
+  const Stall& stall = idle.stall;
+  const std::string state = fmt::format("{} moved no bytes for {} s",
+                                        spins(stall) ? "" : " used almost no CPU time and", stall.seconds);
+  const std::string does = spins(stall) ? " waits at full speed in " + stall.waits_in
+                           : stall.state == 'P'
+                               ? " looks again and again for something, and sleeps" + in_kernel(stall)
+                               : " sleeps" + in_kernel(stall);
   const std::string what =
-      spins(stall)
-          ? fmt::format("rank {} on {} has moved no bytes for {} s, {}: {} waits at full speed in {}", rank,
-                        host, stall.seconds, others, process(stall), stall.waits_in)
-          : fmt::format(
-                "rank {} on {} has used almost no CPU time and moved no bytes for {} s, {}: {} sleeps{}",
-                rank, host, stall.seconds, others, process(stall), in_kernel(stall));
-  return {what, host,
-          fmt::format("{}{} {}   # if it should be working", here ? "" : "ssh -t " + host + " ",
+      fmt::format("{}{}{}: {}{}{}{}", idle.who, state, idle.others.empty() ? "" : ", " + idle.others,
+                  process(stall), idle.is_alone ? "" : fmt::format(" of rank {} on {}", idle.rank, idle.host),
+                  does, idle.waiters.empty() ? "" : "; " + idle.waiters);
+  return {what, idle.host,
+          fmt::format("{}{} {}   # if it should be working", here ? "" : "ssh -t " + idle.host + " ",
                       stall.name.starts_with("python") ? "py-spy dump --pid" : "gdb -p", stall.pid)};
+}
+
+std::vector<std::uint32_t> find_awaited(const std::map<std::uint32_t, Stall>& idle) {
+  std::vector<std::uint32_t> sleepers, others_than_spinners;
+  std::map<std::string, std::vector<std::uint32_t>> by_place;
+  for (const auto& [rank, stall] : idle) {
+    // Who waits for a message or a lock sleeps in poll, futex and the like; who looks for it now and then,
+    // polls.
+    const bool of_own_will = stall.state == 'S' && stall.waits_in.find("nanosleep") != std::string::npos;
+    if (of_own_will) sleepers.push_back(rank);
+    if (!spins(stall)) others_than_spinners.push_back(rank);
+    by_place[spins(stall) ? "R" : stall.waits_in + stall.state].push_back(rank);
+  }
+  for (const auto& ranks : {sleepers, others_than_spinners})
+    if (!ranks.empty() && 2 * ranks.size() <= idle.size() && ranks.size() < idle.size()) return ranks;
+  if (idle.size() > 2 && by_place.size() == 2) {
+    for (const auto& [place, ranks] : by_place)
+      if (ranks.size() == 1) return ranks;
+  }
+  return {};
 }
 
 }  // namespace ddlrun::launch

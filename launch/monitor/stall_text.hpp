@@ -6,7 +6,9 @@
 #include "launch/rank/stall_detector.hpp"
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <vector>
 
 namespace ddlrun::launch {
 
@@ -19,8 +21,21 @@ bool spins(const Stall& stall);
 
 // With `here` what to type is for this machine, else for a shell that reaches `host` by ssh.
 Message describe_stuck(std::uint32_t rank, const std::string& host, const Stall& stall, bool here);
-// `others` says what the rest does: "while 3 of 4 ranks go on".
-Message describe_idle(std::uint32_t rank, const std::string& host, const Stall& stall,
-                      const std::string& others, bool here);
+
+// Ranks that wait, by the example of one of them.
+struct IdleRanks {
+  std::string who;  // "rank 3 on h2 has", "ranks 0-3 have"
+  std::uint32_t rank = 0;
+  std::string host;
+  Stall stall;
+  bool is_alone = true;  // `who` is that rank only
+  std::string others;    // what the rest does: "while 3 of 4 ranks go on"; "" for none
+  std::string waiters;   // what shows that the rest waits for them; "" where nothing does
+};
+Message describe_idle(const IdleRanks& idle, bool here);
+
+// The ranks for which all others wait, as far as the places where they wait show it: those that sleep of
+// their own will, those that do not spin, the one that waits elsewhere. Empty where nothing tells them apart.
+std::vector<std::uint32_t> find_awaited(const std::map<std::uint32_t, Stall>& idle);
 
 }  // namespace ddlrun::launch

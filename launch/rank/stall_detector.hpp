@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Does a rank make progress? Judged from samples of its processes: any byte, and more CPU time than the
-// background threads of libraries use, unless it spins in a library that waits for other ranks. Pure.
+// Does a rank make progress? Judged from samples of its processes: any byte, and more CPU time than polls and
+// the background threads of libraries use, unless it spins in a library that waits for other ranks. Pure.
 #pragma once
 
 #include "base/process/code_samples.hpp"
@@ -16,7 +16,7 @@ namespace ddlrun::launch {
 // For how long nothing happened, and what the most telling process does instead.
 struct Stall {
   int seconds = 0;
-  char state = 'S';  // T stopped, t traced, D in the kernel, S asleep, R spins
+  char state = 'S';  // T stopped, t traced, D in the kernel, S asleep, P polls between sleeps, R spins
   int pid = -1;
   std::string name;
   std::string waits_in;  // a function of the kernel; of one that spins the library
@@ -44,6 +44,8 @@ class StallDetector {
 
  private:
   bool uses_cpu(Time now, const TreeSnapshot& sample) const;
+  bool moves_bytes(Time now, const TreeSnapshot& sample) const;
+  bool polls(Time now, const TreeSnapshot& sample) const;
   std::optional<std::string> spins_in(Time now, int pid);
   StallEvent report(Time now, const Stall& stall, bool moves);
 

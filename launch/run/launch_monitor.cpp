@@ -82,7 +82,7 @@ LaunchMonitor::LaunchMonitor(System& system, const LaunchRun& run)
   };
   if (run.spec.monitor.has_status)
     ranks_.emplace(run.plan.placed.job.ranks, run.plan.program.token, system.clock.steady(), is_here,
-                   is_hydra(run.plan.placed.kind()));
+                   is_hydra(run.plan.placed.kind()), run.spec.monitor.stall_timeout);
   const auto on_err = [this](std::uint32_t rank, std::string_view line) {
     keep_last(line);
     keep_last_of(rank, line);

@@ -171,7 +171,9 @@ FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus
   if (!found.cause) return words;
   const bool likely = found.verdict == diagnose::Verdict::likely_cause;
   words.title = (likely ? "most likely: " : "") + printable(found.cause->title, 200);
-  if (found.cause->id == diagnose::stall_id) words.first.clear();  // all ranks wait: none failed first
+  // Ranks wait until they are ended: none failed first.
+  if (found.cause->id == diagnose::stall_id || found.cause->id == diagnose::partial_stall_id)
+    words.first.clear();
   found = diagnose::fit_to_job(std::move(found), job_context(system, job, status),
                                *diagnose::builtin_signatures());
   name_host(found.cause->remedies, status);

@@ -219,10 +219,21 @@ else
   launch deadlock 2 --stall-timeout 2 --on-stall end -- ./deadlock 5
   same "a deadlock: status" 124 "$status"
   check "a deadlock: not before rank 0 waits too: $SECONDS s" test "$SECONDS" -ge 6
-  has "a deadlock" deadlock.err " has moved no bytes for "
-  has "a deadlock" deadlock.err "nor have the other 1: process "
-  check "a deadlock: the library" grep -q '(deadlock) waits at full speed in \(lib\|mca_\)' deadlock.err
+  has "a deadlock" deadlock.err "note: all 2 ranks have moved no bytes for "
+  check "a deadlock: the library" grep -q '(deadlock) of rank . on [^ ]* waits at full speed in \(lib\|mca_\)' deadlock.err
 fi
+
+# A rank that polls waits, at some 0.7 % of a core; one that reads a slow disk works, at 0.01 %.
+launch polls 1 --stall-timeout 2 --on-stall end -- /usr/bin/python3 -c 'import time
+end = time.time() + 30
+while time.time() < end: time.sleep(0.002)'
+same "a rank that polls: status" 124 "$status"
+has "a rank that polls" polls.err " looks again and again for something, and sleeps"
+launch reads 1 --stall-timeout 2 --on-stall end -- /usr/bin/python3 -c 'import time
+disk = open("/dev/zero", "rb", 0)
+for turn in range(25): disk.read(65536); time.sleep(0.3)'
+same "a rank that reads slowly: status" 0 "$status"
+has_not "a rank that reads slowly" reads.err "note: "
 
 # --on-stall end ends the job, in the time that mpirun takes.
 SECONDS=0

@@ -178,4 +178,25 @@ TEST_CASE("a tree's sample reports work, sleep and a stop") {
   }
 }
 
+TEST_CASE("a tree's sample counts calls, and names the program that a shell waits for, not a fork") {
+  PosixProcesses processes;
+  RunHooks hooks;
+  TreeSnapshot sample;
+  hooks.tick = [&](const ChildView&) {
+    const auto below =
+        find_descendants(::getpid());  // the guardian, the shell, sleep and a fork of the shell
+    if (below.size() < 4) return 0;
+    sample = read_tree_snapshot(below[1].id.pid);
+    return sample.name == "sleep" ? SIGKILL : 0;
+  };
+  processes.run_guarded({"/bin/sh", "-c", "read x < /proc/self/stat; sleep 30 | (read x; true); true"}, {},
+                        hooks);
+  CHECK(sample.name == "sleep");
+  CHECK(sample.io_calls > 0);
+  CHECK(sample.io_bytes >= sample.io_calls);
+  CHECK(sample.main_ns > 0);
+  CHECK(sample.main_ns <= sample.cpu_ns);
+  CHECK_FALSE(sample.has_gpu);
+}
+
 TEST_SUITE_END();

@@ -19,6 +19,15 @@ TEST_CASE("a job that waits until its time limit ends because it waits") {
       "ddlrun: note: rank 1 on n2 has used almost no CPU time and moved no bytes for 60 s, nor have the "
       "other 3: "
       "process 77 (solve) sleeps in poll\n";
+  const std::string partial =
+      "ddlrun: note: rank 1 on n2 has used almost no CPU time and moved no bytes for 17 s, while 1 of 4 "
+      "ranks go on: "
+      "process 1771 (python3) sleeps in wait_woken\n  at:  n2\n  try: py-spy dump --pid 1771   # if it "
+      "should be working\n";
+  const std::string together =
+      "ddlrun: note: all 4 ranks have used almost no CPU time and moved no bytes for 50 s: process 813 "
+      "(train) of "
+      "rank 0 on h1 sleeps in futex_wait\n";
   const std::string limit =
       "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2024-01-02T03:04:05 DUE TO TIME LIMIT ***\n";
   std::string output;
@@ -29,6 +38,11 @@ TEST_CASE("a job that waits until its time limit ends because it waits") {
   };
   const Row rows[] = {
       {note + limit, "O8", {}},
+      {note + output + note + limit, "O8", {}},
+      {together + limit, "O8", {}},
+      {partial + partial + limit, "O18", {}},
+      {partial + output + limit, "F15", {}},
+      {partial + partial + note + limit, "O8", {}},
       {note + "=>> PBS: job killed: walltime 86489 exceeded limit 86400\n", "O8", {}},
       {note, "O8", 124},
       {note, "", {}},

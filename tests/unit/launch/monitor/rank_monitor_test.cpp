@@ -2,6 +2,8 @@
 // The head's view of a run: signs of the ranks at their times go in, what people are reported comes out.
 #include "launch/monitor/rank_monitor.hpp"
 
+#include "tests/unit/launch/monitor/monitored_run.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cerrno>
@@ -13,54 +15,9 @@ using launch::RankMonitor;
 using launch::RankReport;
 using launch::RankStatus;
 
-namespace {
-
+using Run = tests::MonitoredRun;
 using std::chrono::seconds;
-
-// Four ranks on two hosts, packed: h1 has 0 and 1, h2 has 2 and 3.
-struct Run {
-  RankMonitor::Time start{};
-  RankMonitor watch;
-  std::vector<std::string> reported;
-  int now = 0;
-
-  Run() : watch(planned(), "T", start) {}
-
-  static std::vector<launch::PlannedRank> planned() {
-    std::vector<launch::PlannedRank> ranks(4);
-    for (std::uint32_t i = 0; i < 4; ++i) {
-      ranks[i].rank = i;
-      ranks[i].local_rank = i % 2;
-      ranks[i].host = i < 2 ? "h1" : "h2";
-    }
-    return ranks;
-  }
-  void say(std::uint32_t rank, RankStatus sign, launch::Stall stall = {}, int status = 0, int signal = 0) {
-    const RankReport report{rank, rank < 2 ? "h1" : "h2", sign, stall, status, signal};
-    CHECK(watch.take_line(launch::render_status_line("T", report), start + seconds(now)).empty());
-  }
-  // `hosts` give signs of life every 5 s.
-  void pass(int time, const std::string& hosts) {
-    for (const int end = now + time; now < end; ++now) {
-      if (now % 5 == 0 && hosts.find('1') != std::string::npos) say(0, RankStatus::heartbeat);
-      if (now % 5 == 0 && hosts.find('2') != std::string::npos) say(2, RankStatus::heartbeat);
-      for (const MonitorEvent& news : watch.tick(start + seconds(now))) {
-        reported.push_back(std::to_string(now) + " " + news.severity + " " + news.message.what);
-      }
-    }
-  }
-  bool received(const std::string& text) const {
-    for (const std::string& line : reported) {
-      if (line.find(text) != std::string::npos) return true;
-    }
-    return false;
-  }
-};
-
-const launch::Stall stopped{50, 'T', 812, "train", ""};
-const launch::Stall asleep{50, 'S', 813, "train", "futex_wait"};
-
-}  // namespace
+using tests::stopped_stall;
 
 TEST_SUITE_BEGIN("launch/monitor/rank_monitor");
 
@@ -90,7 +47,7 @@ TEST_CASE("a healthy run is not talked about") {
 TEST_CASE("a stopped rank is named at once, with host, process and remedy; its going on too") {
   Run run;
   run.pass(10, "12");
-  run.say(3, RankStatus::stalled, stopped);
+  run.say(3, RankStatus::stalled, stopped_stall);
   run.pass(10, "12");
   REQUIRE(run.reported.size() == 1);
   CHECK(run.reported[0] ==
@@ -127,61 +84,6 @@ TEST_CASE("what to type about a stuck rank can be typed as it stands") {
       CHECK(reported[0].message.hint == (is_here ? row.here : row.elsewhere));
     }
   }
-}
-
-TEST_CASE("an idle rank is only noted, with what the others do") {
-  Run run;
-  run.pass(10, "12");
-  run.say(3, RankStatus::stalled, asleep);
-  run.pass(10, "12");
-  REQUIRE(run.reported.size() == 1);
-  CHECK(run.reported[0] ==
-        "13 note rank 3 on h2 has used almost no CPU time and moved no bytes for 50 s, while 3 of 4 ranks "
-        "go on: process 813 (train) sleeps in futex_wait");
-  run.say(3, RankStatus::stalled, stopped);  // and then somebody stops it
-  run.pass(5, "12");
-  CHECK(run.received("is stopped (SIGSTOP)"));
-}
-
-TEST_CASE("ranks that spin are noted only where no rank works") {
-  const launch::Stall spinning{60, 'R', 814, "solver", "libopen-pal.so.40"};
-  Run run;
-  run.pass(10, "12");
-  for (std::uint32_t rank : {0u, 1u, 2u}) run.say(rank, RankStatus::stalled, spinning);
-  run.pass(60, "12");
-  CHECK(run.reported.empty());
-  run.say(3, RankStatus::stalled, asleep);
-  run.pass(60, "12");
-  REQUIRE(run.reported.size() == 1);
-  CHECK(run.reported[0].find("note rank") != std::string::npos);
-  CHECK(run.received("nor have the other 3"));
-}
-
-TEST_CASE("all idle: reported once, not for each rank") {
-  Run run;
-  run.pass(10, "12");
-  for (std::uint32_t rank : {0u, 1u, 2u, 3u}) {
-    run.say(rank, RankStatus::stalled, asleep);
-    run.pass(rank == 2 ? 2 : 0, "12");  // not quite at the same time
-  }
-  run.pass(60, "12");
-  REQUIRE(run.reported.size() == 1);
-  CHECK(run.received("nor have the other 3"));
-}
-
-TEST_CASE("all idle: the one that waits elsewhere is named, and --on-stall end may end the job") {
-  Run run;
-  run.pass(10, "12");
-  for (std::uint32_t rank : {0u, 1u, 2u, 3u}) {
-    launch::Stall stall = asleep;
-    if (rank == 2) stall.waits_in = "hrtimer_nanosleep";
-    run.say(rank, RankStatus::stalled, stall);
-  }
-  run.pass(10, "12");
-  REQUIRE(run.reported.size() == 1);
-  CHECK(run.received("rank 2 on h2"));
-  CHECK(run.received("nor have the other 3"));
-  CHECK(run.received("hrtimer_nanosleep"));
 }
 
 TEST_CASE("a silent host is named within 30 s, with its ranks, and when it reports again") {
@@ -226,7 +128,8 @@ TEST_CASE("a thousand hosts and ranks in trouble: eight by themselves, the rest 
   const RankMonitor::Time start{};
   RankMonitor watch(planned, "T", start);
   for (std::uint32_t i = 0; i < planned.size(); ++i) {
-    watch.take_line(launch::render_status_line("T", {i, "n", RankStatus::stalled, stopped, 0, 0}), start);
+    watch.take_line(launch::render_status_line("T", {i, "n", RankStatus::stalled, stopped_stall, 0, 0}),
+                    start);
   }
   const auto stalls = watch.tick(start + seconds(1));
   REQUIRE(stalls.size() == 9);

@@ -26,6 +26,10 @@ struct Stretch {
   int gap = 0;            // seconds in which no one looked, before it
   double background = 0;  // cores that threads of its libraries use
   bool spins = false;     // the CPU time of `works` goes into waiting
+  bool has_gpu = false;
+  double delayed = 0;  // cores that it would use and does not get
+  int calls = 0;       // a second, that move bytes
+  int bytes_of_call = 30;
 };
 
 struct JudgedStall {
@@ -51,8 +55,15 @@ std::vector<JudgedStall> judge(int after, const std::vector<Stretch>& stretches)
     spins = stretch.spins;
     for (const Time end = now + seconds(stretch.seconds); now < end; now += every) {
       sample.state = stretch.works ? 'S' : stretch.state;
-      const double cores = stretch.works ? 0.02 : stretch.background;
+      const double cores = stretch.works ? 0.05 : stretch.background;
       sample.cpu_ns += static_cast<std::uint64_t>(cores * 1e6 * static_cast<double>(every.count()));
+      sample.delayed_ns +=
+          static_cast<std::uint64_t>(stretch.delayed * 1e6 * static_cast<double>(every.count()));
+      sample.main_ns = sample.cpu_ns;
+      sample.has_gpu = stretch.has_gpu;
+      const auto calls = static_cast<std::uint64_t>(stretch.calls * every.count() / 1000);
+      sample.io_calls += calls;
+      sample.io_bytes += calls * static_cast<std::uint64_t>(stretch.bytes_of_call);
       if (stretch.writes) sample.io_bytes += 1;
       const StallEvent judgement = judge.take(now, sample);
       if (judgement.kind == StallEvent::nothing) continue;
@@ -94,6 +105,22 @@ TEST_CASE("a stall is reported in time, once, and its end too") {
       {"asleep, while Gloo's thread wakes up",
        {{100, true}, {100, false, 'S', false, 0, 0.002}},
        {StallEvent::stalled}},
+      {"never got a core", {{600, false, 'S', false, 0, 0.01, false, false, 0.9}}, {}},
+      {"polls in PyTorch's TCPStore",
+       {{100, true}, {100, false, 'S', false, 0, 0.0083}},
+       {StallEvent::stalled}},
+      {"polls, and was just about to look",
+       {{100, true}, {100, false, 'R', false, 0, 0.0083, false, false, 0.001}},
+       {StallEvent::stalled}},
+      {"a GPU may work while its CPU sleeps", {{600, false, 'S', false, 0, 0.0083, false, true}}, {}},
+      {"its GPU waits too",
+       {{100, true}, {100, false, 'S', false, 0, 0.001, false, true}},
+       {StallEvent::stalled}},
+      {"polls in the store of PyTorch 2.4",
+       {{100, true}, {100, false, 'S', false, 0, 0.0083, false, false, 0, 100}},
+       {StallEvent::stalled}},
+      {"waits for a slow disk", {{600, false, 'S', false, 0, 0.0001, false, false, 0, 3, 65536}}, {}},
+      {"small messages at full speed", {{600, true, 'S', false, 0, 0, false, false, 0, 20000}}, {}},
       {"the machine was suspended", {{100, true}, {20, false, 'S', false, 3600}, {9, true}}, {}},
   };
   for (const Row& row : rows) {
@@ -101,6 +128,16 @@ TEST_CASE("a stall is reported in time, once, and its end too") {
     std::vector<StallEvent::Kind> kinds;
     for (const JudgedStall& reported : judge(60, row.stretches)) kinds.push_back(reported.kind);
     CHECK(kinds == row.kinds);
+  }
+}
+
+TEST_CASE("a rank that polls is told from one that sleeps, once") {
+  for (const double share : {0.0, 0.0083}) {
+    CAPTURE(share);
+    const auto reported =
+        judge(60, {{100, true}, {100, false, 'S', false, 0, share}, {100, false, 'S', false, 0, 0}});
+    REQUIRE(reported.size() == 1);
+    CHECK(reported[0].state == (share > 0 ? 'P' : 'S'));
   }
 }
 

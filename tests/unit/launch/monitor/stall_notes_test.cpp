@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// Notes on ranks that wait: when they come, and whom they name.
+#include "launch/monitor/stall_text.hpp"
+#include "tests/unit/launch/monitor/monitored_run.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun;
+using launch::RankMonitor;
+using launch::RankStatus;
+using launch::Stall;
+using Run = tests::MonitoredRun;
+using tests::asleep_stall, tests::stopped_stall;
+
+TEST_SUITE_BEGIN("launch/monitor/stall_notes");
+
+TEST_CASE("an idle rank is only noted, with what the others do") {
+  Run run;
+  run.pass(10, "12");
+  run.say(3, RankStatus::stalled, asleep_stall);
+  run.pass(10, "12");
+  REQUIRE(run.reported.size() == 1);
+  CHECK(run.reported[0] ==
+        "13 note rank 3 on h2 has used almost no CPU time and moved no bytes for 50 s, while 3 of 4 ranks "
+        "go on: process 813 (train) sleeps in futex_wait");
+  run.say(3, RankStatus::stalled, stopped_stall);  // and then somebody stops it
+  run.pass(5, "12");
+  CHECK(run.received("is stopped (SIGSTOP)"));
+}
+
+TEST_CASE("ranks that spin are noted only where no rank works") {
+  const launch::Stall spinning{60, 'R', 814, "solver", "libopen-pal.so.40"};
+  Run run;
+  run.pass(10, "12");
+  for (std::uint32_t rank : {0u, 1u, 2u}) run.say(rank, RankStatus::stalled, spinning);
+  run.pass(60, "12");
+  CHECK(run.reported.empty());
+  run.say(3, RankStatus::stalled, asleep_stall);
+  run.pass(60, "12");
+  REQUIRE(run.reported.size() == 1);
+  CHECK(run.reported[0].find("note rank") != std::string::npos);
+  CHECK(run.received("nor have the other 3"));
+}
+
+TEST_CASE("all idle: reported once, not for each rank") {
+  Run run;
+  run.pass(10, "12");
+  for (std::uint32_t rank : {0u, 1u, 2u, 3u}) {
+    run.say(rank, RankStatus::stalled, asleep_stall);
+    run.pass(rank == 2 ? 2 : 0, "12");  // not quite at the same time
+  }
+  run.pass(60, "12");
+  REQUIRE(run.reported.size() == 1);
+  CHECK(run.received(
+      "all 4 ranks have used almost no CPU time and moved no bytes for 50 s: process 813 (train) of rank 0 "
+      "on h1 sleeps in futex_wait"));
+  for (std::uint32_t rank : {0u, 1u, 2u, 3u}) run.say(rank, RankStatus::resumed, {70, 'R', 813, "", ""});
+  run.pass(2, "12");
+  REQUIRE(run.reported.size() == 2);
+  CHECK(run.received("  ranks 0-3 go on after 70 s"));
+}
+
+// DDP over Gloo: rank 3 hangs, the others wait; with --stall-timeout 60 the samples are 5 s apart.
+TEST_CASE(
+    "ranks that come to stand one after the other get one note, with the rank that the others wait for") {
+  Run run;
+  run.watch = RankMonitor(Run::planned(), "T", run.start, {}, false, 60);
+  run.pass(10, "12");
+  launch::Stall sleeps = asleep_stall;
+  sleeps.waits_in = "hrtimer_nanosleep";
+  run.say(0, RankStatus::stalled, asleep_stall);
+  run.pass(4, "12");
+  run.say(3, RankStatus::stalled, sleeps);
+  run.pass(5, "12");
+  run.say(2, RankStatus::stalled, asleep_stall);
+  run.pass(1, "12");
+  run.say(1, RankStatus::stalled, asleep_stall);
+  run.pass(9, "12");
+  CHECK(run.reported.empty());
+  run.pass(60, "12");
+  REQUIRE(run.reported.size() == 1);
+  CHECK(run.reported[0] ==
+        "30 note rank 3 on h2 has used almost no CPU time and moved no bytes for 50 s, nor have the other 3: "
+        "process 813 "
+        "(train) sleeps in hrtimer_nanosleep; the others seem to wait for it");
+  CHECK(run.watch.record().stall.starts_with("rank 3 on h2 has used"));
+}
+
+TEST_CASE("a rank that never came to init_process_group is named, not the one that polls for it") {
+  Run run;
+  run.pass(10, "12");
+  run.say(0, RankStatus::stalled, {16, 'P', 700, "python3", "hrtimer_nanosleep"});
+  run.say(1, RankStatus::stalled, {16, 'S', 701, "python3", "hrtimer_nanosleep"});
+  for (std::uint32_t rank : {2u, 3u})
+    run.say(rank, RankStatus::stalled, {16, 'S', 702, "python3", "wait_woken"});
+  run.pass(10, "12");
+  REQUIRE(run.reported.size() == 1);
+  CHECK(run.received("note rank 1 on h1 has"));
+}
+
+TEST_CASE("ranks that keep coming to stand delay a note three times at most") {
+  Run run;
+  run.pass(10, "12");
+  run.say(0, RankStatus::stalled, asleep_stall);
+  for (int turn = 0; turn < 12; ++turn) {
+    run.say(turn % 2 == 0 ? 1 : 2, RankStatus::stalled, asleep_stall);
+    run.say(turn % 2 == 0 ? 2 : 1, RankStatus::resumed, asleep_stall);
+    run.pass(1, "12");
+  }
+  REQUIRE_FALSE(run.reported.empty());
+  CHECK(run.reported[0].starts_with("19 note "));
+}
+
+TEST_CASE("while a rank is stopped, the others are not noted: they wait for it") {
+  Run run;
+  run.pass(10, "12");
+  for (std::uint32_t rank : {0u, 1u, 2u}) run.say(rank, RankStatus::stalled, asleep_stall);
+  run.say(3, RankStatus::stalled, stopped_stall);
+  run.pass(30, "12");
+  REQUIRE(run.reported.size() == 1);
+  CHECK(run.received("warning rank 3"));
+}
+
+TEST_CASE("all idle: the one that waits elsewhere is named, and --on-stall end may end the job") {
+  Run run;
+  run.pass(10, "12");
+  for (std::uint32_t rank : {0u, 1u, 2u, 3u}) {
+    launch::Stall stall = asleep_stall;
+    if (rank == 2) stall.waits_in = "hrtimer_nanosleep";
+    run.say(rank, RankStatus::stalled, stall);
+  }
+  run.pass(10, "12");
+  REQUIRE(run.reported.size() == 1);
+  CHECK(run.received("rank 2 on h2"));
+  CHECK(run.received("nor have the other 3"));
+  CHECK(run.received("hrtimer_nanosleep"));
+}
+
+TEST_CASE("the ranks that the others wait for are those that wait in another way") {
+  const Stall sleeps{50, 'S', 1, "python3", "hrtimer_nanosleep"},
+      polls{50, 'P', 2, "python3", "hrtimer_nanosleep"}, locked{50, 'S', 3, "python3", "futex_do_wait"},
+      receives{50, 'S', 4, "python3", "wait_woken"}, spins{50, 'R', 5, "solve", "libmpi.so.40"};
+  struct Row {
+    std::map<std::uint32_t, Stall> idle;
+    std::vector<std::uint32_t> awaited;
+  };
+  const Row rows[] = {
+      {{{0, polls}, {1, sleeps}, {2, receives}, {3, receives}}, {1}},
+      {{{0, locked}, {1, locked}, {2, locked}, {3, sleeps}}, {3}},
+      {{{0, sleeps}, {1, locked}, {2, locked}, {3, sleeps}}, {0, 3}},
+      {{{0, sleeps}, {1, sleeps}, {2, sleeps}, {3, locked}}, {3}},
+      {{{0, spins}, {1, spins}, {2, receives}, {3, spins}}, {2}},
+      {{{0, locked}, {1, locked}, {2, receives}}, {2}},
+      {{{0, locked}, {1, receives}}, {}},
+      {{{0, locked}, {1, sleeps}}, {1}},
+      {{{0, sleeps}, {1, sleeps}}, {}},
+      {{{0, spins}, {1, spins}}, {}},
+  };
+  for (const Row& row : rows) CHECK(launch::find_awaited(row.idle) == row.awaited);
+}
+
+TEST_SUITE_END();
