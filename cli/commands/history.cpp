@@ -5,11 +5,15 @@
 #include "cli/commands/commands.hpp"
 #include "cli/option_values.hpp"
 #include "launch/history/run_store.hpp"
+#include "schedulers/client/job_query.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace ddlrun::cli {
 
@@ -35,42 +39,90 @@ struct HistoryOptions {
   bool json = false;
 };
 
-HistoryRow read_history_row(System& system, const ListedRun& listed, std::int64_t now) {
+struct ReadRun {
+  HistoryRow row;
+  RunRecord run;
+};
+
+ReadRun read_history_row(System& system, const ListedRun& listed, std::int64_t now) {
   const std::string& directory = listed.directory;
   HistoryRow damaged;
   damaged.id = listed.id;
   damaged.directory = directory;
   damaged.state = RunState::damaged;
   damaged.problem = "there is no run.json in it: nothing was started";
-  if (!system.files.exists(directory + "/run.json")) return damaged;
+  if (!system.files.exists(directory + "/run.json")) return {damaged, {}};
   try {
     RunRecord run = read_run(system, directory, false);
     run.id = listed.id;
-    return history_row(run, directory, find_run_state(system, run), now);
+    HistoryRow row = history_row(run, directory, find_run_state(system, run), now);
+    return {std::move(row), std::move(run)};
   } catch (const Error& error) {
     damaged.problem = error.message().what;
-    return damaged;
+    return {damaged, {}};
   }
+}
+
+RunJob run_job_of(schedulers::JobState state) {
+  using schedulers::JobState;
+  if (state == JobState::running) return RunJob::running;
+  if (state == JobState::timed_out) return RunJob::timed_out;
+  return is_over(state) ? RunJob::over : RunJob::unknown;
+}
+
+// What only a job shows: whether a run was stopped at a time limit, and whether it runs on another host. One
+// question for all jobs whose end nobody has seen.
+void add_jobs(System& system, std::vector<ReadRun>& runs, std::int64_t now) {
+  std::map<std::string, schedulers::JobRef> known;
+  for (const ReadRun& one : runs) {
+    const bool needs_job = one.row.cancelled || one.row.state == RunState::elsewhere;
+    if (!needs_job || one.row.job.empty() || known.contains(one.row.job)) continue;
+    if (auto job = find_remembered_job(system, one.row.job)) known.emplace(one.row.job, *std::move(job));
+  }
+  std::vector<std::string> asked;
+  std::vector<schedulers::JobRef> open;
+  for (const auto& [id, job] : known) {
+    if (is_over(job.last.state)) continue;
+    asked.push_back(id);
+    open.push_back(job);
+  }
+  schedulers::UnreachableSchedulers unreachable;
+  if (!open.empty()) {
+    const auto states = read_job_states(system, open, unreachable, schedulers::NodeList::left_out);
+    for (std::size_t i = 0; i < open.size(); ++i) known.at(asked[i]).last = states[i];
+  }
+  for (ReadRun& one : runs) {
+    const auto job = known.find(one.row.job);
+    if (job == known.end()) continue;
+    add_job(one.row, one.run, run_job_of(job->second.last.state), job->second.last.explained, now);
+  }
+  warn_of_unreachable(system, unreachable);
 }
 
 int run_history(System& system, const HistoryOptions& options) {
   const std::uint64_t limit = parse_limit_option(options.limit);
   const std::int64_t now =
       std::chrono::duration_cast<std::chrono::seconds>(system.clock.now().time_since_epoch()).count();
-  std::vector<HistoryRow> rows;
+  std::vector<ReadRun> runs;
   std::size_t left_out = 0;
   if (!options.prune.empty()) {
     const std::size_t removed = prune_runs(system, now - parse_age_option("--prune", options.prune));
     system.err(fmt::format("ddlrun: {} run{} removed\n", removed, removed == 1 ? "" : "s"));
     return 0;
   }
-  for (const ListedRun& run : list_runs(system)) {
-    if (limit > 0 && rows.size() == limit) {
+  for (const ListedRun& listed : list_runs(system)) {
+    const bool is_enough = limit > 0 && runs.size() == limit && !options.failed;
+    left_out += is_enough ? 1 : 0;
+    if (!is_enough) runs.push_back(read_history_row(system, listed, now));
+  }
+  add_jobs(system, runs, now);
+  std::vector<HistoryRow> rows;
+  for (ReadRun& run : runs) {
+    if (options.failed && !run.row.failed()) continue;
+    if (limit == 0 || rows.size() < limit)
+      rows.push_back(std::move(run.row));
+    else
       ++left_out;
-      continue;
-    }
-    HistoryRow row = read_history_row(system, run, now);
-    if (!options.failed || row.failed()) rows.push_back(std::move(row));
   }
   if (options.json) {
     system.out(render_history_json(rows));

@@ -29,11 +29,16 @@ std::string failure_text(const RunFailure& failure) {
 
 // What is known of the first failure; "" for a run that went well or still runs.
 std::string first_failure_of(const RunRecord& run, RunState state) {
-  if (const RunFailure* failure = run.first_failure()) return failure_text(*failure);
+  const bool is_stall = run.watched && !run.watched->stall.empty();
+  if (const RunFailure* failure = run.first_failure(); failure != nullptr && !is_stall)
+    return failure_text(*failure);
   if (!run.end)
     return state == RunState::unseen ? "ddlrun was killed, the host went down, or the disk was full" : "";
-  if (run.end->exit_status == 0) return {};
+  if (run.end->exit_status == 0 || run.end->is_saved()) return {};
   if (run.end->is_cancelled()) return "stopped by " + describe_signal(run.end->stopped_by);
+  if (is_stall)
+    return "ended because of a stall: " +
+           printable(run.watched->stall.substr(0, run.watched->stall.find(':')), 200);
   if (run.watched && !run.watched->lost_hosts.empty())
     return fmt::format("host {} was lost", printable(run.watched->lost_hosts.front(), 60));
   const std::string_view cause = trim(std::string_view(run.diagnosis).substr(0, run.diagnosis.find('\n')));
@@ -98,16 +103,33 @@ HistoryRow history_row(const RunRecord& run, const std::string& directory, RunSt
   row.job = run.job;
   if (run.end) row.exit_status = run.end->exit_status;
   row.cancelled = run.end && run.end->is_cancelled();
+  row.saved = run.end && run.end->is_saved();
   row.first_failure = first_failure_of(run, state);
   row.replay_of = run.replay_of;
   row.result = run.result;
   return row;
 }
 
+void add_job(HistoryRow& row, const RunRecord& run, RunJob job, const std::string& cause, std::int64_t now) {
+  if (row.state == RunState::elsewhere && job == RunJob::running) {
+    row.state = RunState::running;
+    row.running_on = run.host;
+    if (const auto start = parse_run_time(run.start)) row.seconds = now - *start;
+  } else if (row.state == RunState::elsewhere && job != RunJob::unknown) {
+    row.state = RunState::unseen;
+    row.first_failure = first_failure_of(run, row.state);
+  }
+  if (job != RunJob::timed_out || !row.cancelled) return;
+  row.cancelled = false;
+  row.timed_out = true;
+  if (run.first_failure() == nullptr)
+    row.first_failure = cause.empty() ? "its job used up its time limit" : printable(cause, 200);
+}
+
 std::string status_words(const HistoryRow& row) {
   switch (row.state) {
     case RunState::running:
-      return "running";
+      return row.running_on.empty() ? "running" : "running on " + printable(row.running_on, 60);
     case RunState::unseen:
       return "ended unseen";
     case RunState::elsewhere:
@@ -118,6 +140,8 @@ std::string status_words(const HistoryRow& row) {
       break;
   }
   if (row.exit_status == 0) return "ok";
+  if (row.saved) return "saved";
+  if (row.timed_out) return "timed out";
   if (row.cancelled) return "cancelled";
   if (row.exit_status > 128 && row.exit_status <= 128 + 64)
     return fmt::format("signal {}", row.exit_status - 128);

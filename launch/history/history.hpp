@@ -26,6 +26,9 @@ struct HistoryRow {
   std::string title;          // the program with base names: "python3 train.py --epochs 3"
   int exit_status = 0;        // ended
   bool cancelled = false;     // ended by Ctrl-C, cancel or the end of its job
+  bool saved = false;         // its program saved its state and can continue
+  bool timed_out = false;     // its job reached its time limit
+  std::string running_on;     // the host of its ddlrun, where that is another one
   std::string first_failure;  // "rank 3 on h2: signal 9"
   std::string problem;        // damaged: why
   std::string replay_of;
@@ -33,7 +36,8 @@ struct HistoryRow {
   std::string result;  // the file that rank 0 wrote as its result, or ""
 
   bool failed() const {
-    return state == RunState::unseen || (state == RunState::ended && exit_status != 0 && !cancelled);
+    return state == RunState::unseen ||
+           (state == RunState::ended && exit_status != 0 && !cancelled && !saved);
   }
 };
 
@@ -43,7 +47,15 @@ std::string program_title(std::vector<std::string> program);
 // `now` in seconds since 1970: how long a running one has run.
 HistoryRow history_row(const RunRecord& run, const std::string& directory, RunState state, std::int64_t now);
 
-// "ok", "status 7", "signal 9", "cancelled", "running", "ended unseen", "unknown (on h9)", "damaged".
+// What the scheduler reports of the job of a run.
+enum class RunJob { unknown, running, over, timed_out };
+
+// A run that ended with its job, or that runs on another host, shows what its job shows. `cause`: why the job
+// reached its time limit, or "".
+void add_job(HistoryRow& row, const RunRecord& run, RunJob job, const std::string& cause, std::int64_t now);
+
+// "ok", "saved", "timed out", "status 7", "signal 9", "cancelled", "running", "ended unseen", "unknown (on
+// h9)", "damaged".
 std::string status_words(const HistoryRow& row);
 
 std::string render_history_table(const std::vector<HistoryRow>& rows);

@@ -31,6 +31,7 @@ std::string render_history_json(const std::vector<HistoryRow>& rows) {
          {"hosts", text_or_nothing(row.hosts)},
          {"program", text_or_nothing(row.program)},
          {"exit_status", row.state == RunState::ended ? HistoryJson(row.exit_status) : HistoryJson()},
+         {"outcome", status_words(row)},
          {"cancelled", row.cancelled},
          {"first_failure", text_or_nothing(row.first_failure)},
          {"job", text_or_nothing(row.job)},

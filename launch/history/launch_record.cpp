@@ -133,6 +133,7 @@ RunMonitoring record_monitoring(const MonitorRecord& monitored, int status) {
   }
   watched.silent_hosts = monitored.silent_hosts;
   watched.lost_hosts = monitored.lost_hosts;
+  watched.stall = monitored.stall;
   return watched;
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "launch/history/plan_gpus.hpp"
-
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "launch/history/plan_gpus.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

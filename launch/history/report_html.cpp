@@ -47,7 +47,8 @@ std::string badge(const ReportInput& input) {
   row.state = input.state;
   if (input.run.end) row.exit_status = input.run.end->exit_status;
   row.cancelled = input.run.end && input.run.end->is_cancelled();
-  const bool good = input.state == RunState::ended && row.exit_status == 0;
+  row.saved = input.run.end && input.run.end->is_saved();
+  const bool good = input.state == RunState::ended && (row.exit_status == 0 || row.saved);
   const std::string_view kind = good ? "good" : row.failed() ? "bad" : "open";
   return fmt::format("<span class=\"badge {}\">{}</span>", kind, escape_html(status_words(row)));
 }

@@ -26,11 +26,15 @@ bool ends_with_job(const RunFailure& failure, const RunEnd& end) {
 }  // namespace
 
 bool RunEnd::is_cancelled() const {
-  return stopped_by != 0 && exit_status != 0 && exit_status != saved_status;
+  const bool ends =
+      stopped_by == SIGINT || stopped_by == SIGTERM || stopped_by == SIGHUP || stopped_by == SIGQUIT;
+  return ends && exit_status != 0 && !is_saved();
 }
 
+bool RunEnd::is_saved() const { return exit_status == saved_status; }
+
 const RunFailure* RunRecord::first_failure() const {
-  if (!watched || !watched->first_failure) return nullptr;
+  if (!watched || !watched->first_failure || (end && end->is_saved())) return nullptr;
   const bool is_of_the_end = end && end->is_cancelled() && ends_with_job(*watched->first_failure, *end);
   return is_of_the_end ? nullptr : &*watched->first_failure;
 }

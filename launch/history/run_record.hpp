@@ -23,8 +23,11 @@ struct RunEnd {
   int signal = 0;       // that ended mpirun, or 0
   int stopped_by = 0;   // the signal by which a user or a scheduler stopped ddlrun, or 0
 
-  // Ended on request, by Ctrl-C, cancel or the end of its job. A run that ended well or saved is none.
+  // Ended on request, by Ctrl-C, cancel or the end of its job. A run that ended well or saved is none, nor
+  // one that died of a signal that only warns, as USR1.
   bool is_cancelled() const;
+  // Its program saved its state and can continue: no failure.
+  bool is_saved() const;
 };
 
 struct RunFailure {
@@ -50,6 +53,7 @@ struct RunMonitoring {
   std::vector<RunStall> stalls;
   std::vector<std::string> silent_hosts;  // at any time
   std::vector<std::string> lost_hosts;
+  std::string stall = {};  // for which --on-stall end ended the run, in words
 };
 
 struct RunRank {
@@ -110,7 +114,8 @@ struct RunRecord {
   std::vector<std::uint32_t> machine_of_host;  // the number in topology-N.json, one a host
   std::vector<RunRank> ranks;                  // ascending
 
-  // The rank that failed first, by itself: null where the end of a cancelled job ended it.
+  // The rank that failed first, by itself: null where the end of a cancelled job ended it, and where it
+  // saved.
   const RunFailure* first_failure() const;
 };
 

@@ -46,7 +46,8 @@ Json watched_json(const std::optional<RunMonitoring>& watched) {
   return {{"first_failure", failure_json(watched->first_failure)},
           {"stalls", stalls},
           {"silent_hosts", watched->silent_hosts},
-          {"lost_hosts", watched->lost_hosts}};
+          {"lost_hosts", watched->lost_hosts},
+          {"stall", watched->stall}};
 }
 
 Json process_json(const RunProcess& process) {
@@ -136,6 +137,7 @@ RunMonitoring watched_of(const Json& json) {
   }
   take(json, "silent_hosts", watched.silent_hosts);
   take(json, "lost_hosts", watched.lost_hosts);
+  take(json, "stall", watched.stall);
   return watched;
 }
 

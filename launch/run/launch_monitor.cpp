@@ -393,7 +393,10 @@ void LaunchMonitor::finish(const ProcessResult& result) {
 }
 
 std::optional<MonitorRecord> LaunchMonitor::watched() const {
-  return ranks_ ? std::optional<MonitorRecord>(ranks_->record()) : std::nullopt;
+  if (!ranks_) return std::nullopt;
+  MonitorRecord record = ranks_->record();
+  if (!ending_since_) record.stall.clear();  // the job went on
+  return record;
 }
 
 }  // namespace ddlrun::launch

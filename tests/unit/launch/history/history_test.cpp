@@ -86,6 +86,63 @@ TEST_CASE("times") {
   CHECK(launch::render_duration(-5) == "0:00");
 }
 
+TEST_CASE("a saved part is no failure, and a stall is named") {
+  RunRecord run = launch::parse_run_json(whole, "run.json", false);
+  run.end->exit_status = 75;
+  run.watched->first_failure = launch::RunFailure{0, "h1", 75, 0, 0};
+  const HistoryRow saved = launch::history_row(run, "/runs/x", RunState::ended, 0);
+  CHECK(launch::status_words(saved) == "saved");
+  CHECK(saved.first_failure.empty());
+  CHECK_FALSE(saved.failed());
+  run.end->exit_status = 124;
+  run.watched->first_failure = launch::RunFailure{0, "h1", 143, 15, 0};
+  run.watched->stall = "rank 3 on h2 has moved no bytes for 54 s, nor have the other 3: process 9 (p) waits";
+  run = launch::parse_run_json(launch::render_run_json(run), "run.json", false);
+  CHECK(launch::history_row(run, "/runs/x", RunState::ended, 0).first_failure ==
+        "ended because of a stall: rank 3 on h2 has moved no bytes for 54 s, nor have the other 3");
+}
+
+TEST_CASE("a run in a job shows what its job shows") {
+  using launch::RunJob;
+  RunRecord stopped = launch::parse_run_json(whole, "run.json", false);
+  stopped.end->stopped_by = 15;
+  stopped.end->exit_status = 143;
+  stopped.watched->first_failure.reset();
+  RunRecord open = stopped;
+  open.end.reset();
+  open.host = "node3";
+  RunRecord failed = stopped;
+  failed.end->stopped_by = 0;
+  failed.end->exit_status = 7;
+  struct Row {
+    const RunRecord& run;
+    RunState state;
+    RunJob job;
+    std::string cause, words, failure;
+    bool failed;
+  };
+  const Row rows[] = {
+      {stopped, RunState::ended, RunJob::timed_out, "", "timed out", "its job used up its time limit", true},
+      {stopped, RunState::ended, RunJob::timed_out, "no rank makes progress", "timed out",
+       "no rank makes progress", true},
+      {stopped, RunState::ended, RunJob::over, "", "cancelled", "stopped by signal 15 (SIGTERM)", false},
+      {failed, RunState::ended, RunJob::timed_out, "", "status 7", "host h2 was lost", true},
+      {open, RunState::elsewhere, RunJob::running, "", "running on node3", "", false},
+      {open, RunState::elsewhere, RunJob::over, "", "ended unseen",
+       "ddlrun was killed, the host went down, or the disk was full", true},
+      {open, RunState::elsewhere, RunJob::unknown, "", "not known here", "", false},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.words);
+    HistoryRow found = launch::history_row(row.run, "/runs/x", row.state, 0);
+    launch::add_job(found, row.run, row.job, row.cause, 1795231154 + 61);
+    CHECK(launch::status_words(found) == row.words);
+    CHECK(found.first_failure == row.failure);
+    CHECK(found.failed() == row.failed);
+    CHECK((row.words.starts_with("running") ? found.seconds == 61 : found.seconds != 61));
+  }
+}
+
 TEST_CASE("rows and their results") {
   const RunRecord run = launch::parse_run_json(whole, "run.json", false);
   const HistoryRow row = launch::history_row(run, "/runs/x", RunState::ended, 0);
@@ -128,7 +185,8 @@ TEST_CASE("rows and their results") {
        {Stop{2, 130, 15, "cancelled", "stopped by signal 2 (SIGINT)", false},
         Stop{15, 143, 15, "cancelled", "stopped by signal 15 (SIGTERM)", false},
         Stop{2, 130, 11, "cancelled", "rank 3 on h2: signal 11", false},  // it crashed before
-        Stop{15, 75, 0, "status 75", "", true}, Stop{15, 0, 0, "ok", "", false},
+        Stop{10, 138, 10, "signal 10", "rank 3 on h2: signal 10", true},  // USR1 only warns
+        Stop{10, 75, 0, "saved", "", false}, Stop{15, 0, 0, "ok", "", false},
         Stop{0, 143, 15, "signal 15", "rank 3 on h2: signal 15", true}}) {
     CAPTURE(stop.words);
     RunRecord stopped = run;
