@@ -15,11 +15,13 @@
 #include "schedulers/client/job_paths.hpp"
 #include "schedulers/client/job_submission.hpp"
 #include "schedulers/job/script_forms.hpp"
+#include "schedulers/slurm/partition_limits.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <map>
 
 namespace ddlrun::cli {
@@ -182,6 +184,21 @@ void resolve_own_program(System& system, JobRequest& wanted) {
       fmt::format("program: {}, beside the job's ddlrun", printable(beside, 200)));
 }
 
+// Slurm accepts a job above the limits of its partition, and never starts it. With a QOS these may not apply.
+void check_partition(System& system, const JobSpec& job) {
+  if (job.scheduler != SchedulerKind::slurm) return;
+  ProcessLimits limits;
+  limits.timeout = std::chrono::seconds(10);
+  const ProcessResult answer = system.processes.run(partition_limits_command(), limits);
+  const auto fault = answer.ok() ? find_limit_fault(job, parse_partition_limits(answer.out)) : std::nullopt;
+  if (!fault) return;
+  if (job.qos.empty())
+    throw Error(ErrorKind::request,
+                {fault->what, fault->where, fault->hint + "; or --qos NAME, one that permits more"});
+  system.err(
+      fmt::format("ddlrun: warning: {}, unless QOS {} permits it\n", fault->what, printable(job.qos, 60)));
+}
+
 }  // namespace
 
 int submit_job(System& system, const JobOptions& options, bool detach) {
@@ -197,6 +214,7 @@ int submit_job(System& system, const JobOptions& options, bool detach) {
   if (options.again) print_values_of_now(system, wanted.parsed.job);
   print_left_out(system, *scheduler);
   if (dry_run) return show_submission(system, wanted, *scheduler);
+  check_partition(system, wanted.parsed.job);
   check_dependencies(system, wanted);
   const JobRef job = schedulers::submit_job(system, wanted, *scheduler);
   system.out(job.id + "\n");

@@ -74,8 +74,9 @@ constexpr std::pair<Phrase, Phrase> kReasons[] = {
     {"PartitionDown", "its partition accepts jobs but starts none now: sinfo -s"},
     {"PartitionInactive", "its partition neither accepts nor starts jobs now: sinfo -s"},
     {"PartitionConfig",
-     "its partition has too few nodes of the kind that it requests (number, cores, memory, features), and it "
-     "would wait forever"},
+     "its partition as it stands does not permit what it requests (walltime, or number, cores, memory or "
+     "features "
+     "of nodes), and it would wait forever"},
     {"ReqNodeNotAvail",
      "nodes that it needs are down, drained or reserved, or a maintenance begins before its walltime would "
      "end: "
@@ -144,7 +145,8 @@ constexpr std::pair<Phrase, Phrase> kReasons[] = {
 constexpr std::pair<Phrase, Phrase> kNever[] = {
     {"PartitionTimeLimit", "a shorter --walltime, or another --queue: sinfo -o '%P %l'"},
     {"PartitionNodeLimit", "another number of nodes, or another --queue: sinfo -o '%P %D'"},
-    {"PartitionConfig", "fewer nodes, or less per node, or another --queue: sinfo -o '%P %D %c %m %G %f'"},
+    {"PartitionConfig",
+     "a shorter --walltime, fewer nodes, less per node, or another --queue: sinfo -o '%P %l %D %c %m %G %f'"},
     {"BadConstraints",
      "less per node, another --constraint or another --queue: sinfo -o '%P %D %c %m %G %f'"},
     {"DependencyNeverSatisfied", "the other job once more, then this one with new --dependencies"},
