@@ -59,7 +59,9 @@ class Follower {
   }
 
  private:
-  double now() const { return std::chrono::duration<double>(system_.clock.steady().time_since_epoch()).count(); }
+  double now() const {
+    return std::chrono::duration<double>(system_.clock.steady().time_since_epoch()).count();
+  }
   void print(const std::string& text) {
     if (log_ && !log_->at_line_start() && system_.environment.stdout_is_terminal) system_.out("\n");
     system_.err("ddlrun: " + text + "\n");

@@ -63,7 +63,14 @@ std::string after_time_limit(System& system, const JobRef& job) {
   const std::string longer = "a longer --walltime";
   const bool signalled = !submitted_setting(system, job, "signal").empty();
   const std::string again = submitted_setting(system, job, "requeue");
-  if (!again.empty() && again != "no" && again != "false") return longer;
+  const bool starts_again = !again.empty() && again != "no" && again != "0" && again != "false";
+  if (starts_again && !signalled)
+    return fmt::format(
+        "--signal USR1@120, without which requeue does not start it again at its time limit; or ddlrun "
+        "resubmit {}; "
+        "or {}",
+        quote_shell(job.id), longer);
+  if (starts_again) return longer;
   if (signalled) return longer + "; or --requeue yes, and a program that saves on the signal and exits 75";
   return longer + "; or --signal USR1@120 --requeue yes, and a program that saves on USR1 and exits 75";
 }
@@ -109,6 +116,15 @@ std::string render_task_states(const JobStatus& status) {
     parts.push_back("running: " + join(running, ", ") + (more > 0 ? fmt::format(" and {} more", more) : ""));
   for (const auto& [state, count] : others) parts.push_back(fmt::format("{} {}", count, name_of(state)));
   return join(parts, "; ") + (waits.empty() ? "" : ", " + waits);
+}
+
+// The scheduler could not write the log: a job ends then before its first line. "" where the directory is
+// there.
+std::string find_missing_directory(System& system, const JobRef& job, const std::string& log) {
+  if (!log.starts_with('/') || job.scheduler == SchedulerKind::local || system.files.exists(log)) return "";
+  const std::string directory = directory_of(log);
+  const bool is_pattern = directory.find_first_of("%$") != std::string::npos;
+  return is_pattern || system.files.exists(directory) ? "" : directory;
 }
 
 // What to type next.
@@ -270,6 +286,16 @@ void print_outcome(System& system, const JobRef& job, JobStatus& status) {
   const bool is_failure = status.state == JobState::failed || stood_still;
   system.err("ddlrun: " + render_end(job, status, is_failure ? words.cause() : words.first, log) + "\n");
   std::string next = !words.remedy.empty() || stood_still ? words.remedy : next_step(system, job, status);
+  const bool may_lack = is_failure && !is_saved_end(status);
+  const std::string missing =
+      may_lack ? find_missing_directory(system, job, of_tasks.empty() ? job.output : of_tasks) : "";
+  if (!missing.empty()) {
+    system.err(fmt::format(
+        "ddlrun: the output's directory {} does not exist: the scheduler could not write the log, and "
+        "did not start the job\n",
+        printable(missing, 300)));
+    next = fmt::format("mkdir -p {}; then ddlrun resubmit {}", quote_shell(missing), quote_shell(job.id));
+  }
   const JobId task = telling_task(status.tasks);
   if (next.empty() && log.starts_with("; logs ") && !task.empty())
     next = fmt::format("ddlrun logs {}   # the log of one task", quote_shell(task));

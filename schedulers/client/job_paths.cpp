@@ -122,13 +122,18 @@ class PathChecker {
       check_path("container", image, image);
   }
 
-  // Slurm and PBS make no directory for the log: the job fails without a word.
+  // Slurm and PBS make no directory for the log: the job fails without a word. Its own `setup` comes too
+  // late.
   void check_output() {
     const std::string directory = directory_of(absolute(job_.output));
     if (directory.find('%') != std::string::npos || system_.files.exists(directory)) return;
-    add("output", job_.output,
-        fmt::format("the output's directory {} does not exist", printable(directory, 200)),
-        "mkdir -p " + quote_shell(directory));
+    const std::string what =
+        fmt::format("the output's directory {} does not exist", printable(directory, 200));
+    if (is_shared(job_.output) && job_.dependencies.empty())
+      report_.errors.push_back({what, origin("output"), "mkdir -p " + quote_shell(directory)});
+    else
+      report_.warnings.push_back(what + (job_.dependencies.empty() ? "; the nodes must have it"
+                                                                   : "; it must exist when the job starts"));
   }
 
   System& system_;

@@ -79,8 +79,8 @@ void check_life(SettingReader& reader, ParsedJob& parsed) {
   }
   if (job.requeue.wanted && job.signal.before_seconds == 0 && reader.find("signal") == nullptr) {
     parsed.remarks.push_back(
-        "requeue: no signal is set, so the program gets no warning before the time limit (signal: "
-        "USR1@120)");
+        "requeue: no signal is set, so the job does not start again at its time limit, only after status 75 "
+        "(signal: USR1@120)");
   }
   if (!job.mail_events.empty() && job.mail.empty() && reader.find("mail") == nullptr) {
     reader.add_error("mail_events", fmt::format("mail_events {}, but no address", job.mail_events),

@@ -221,6 +221,22 @@ TEST_CASE("a job that stood still until its time limit has the cause of that; on
   CHECK(failed.err.find("longer --walltime") == std::string::npos);
 }
 
+TEST_CASE("a job whose log could not be written names the directory that is missing") {
+  for (const bool is_there : {false, true}) {
+    CAPTURE(is_there);
+    Failed failed;
+    System system = failed.interfaces();
+    failed.job.output = "/w/logs/42.out";
+    if (is_there) failed.files.files[failed.job.output] = "";
+    print_outcome(system, failed.job, failed.status);
+    CAPTURE(failed.err);
+    CHECK((failed.err.find("the output's directory /w/logs does not exist") == std::string::npos) ==
+          is_there);
+    CHECK((failed.err.find("try: mkdir -p /w/logs; then ddlrun resubmit 42\n") == std::string::npos) ==
+          is_there);
+  }
+}
+
 TEST_CASE("no words of a job that ended well, was cancelled, or has no log") {
   Failed failed;
   for (const JobState state : {JobState::completed, JobState::cancelled, JobState::running}) {

@@ -139,6 +139,10 @@ TEST_CASE("the end in words: nothing twice, no remedy that the job had, no stale
       {"9|TIMEOUT|n1|TimeLimit\n", "signal: USR1@60\n", 124, "--requeue yes", "--signal"},
       {"9|TIMEOUT|n1|TimeLimit\n", "signal: USR1@60\nrequeue: yes\n", 124, "try: a longer --walltime\n",
        "--requeue"},
+      {"9|TIMEOUT|n1|TimeLimit\n", "requeue: 20\n", 124,
+       "try: --signal USR1@120, without which requeue does not start it again at its time limit; or ddlrun "
+       "resubmit 9",
+       "--requeue yes"},
       {"9|CANCELLED||PartitionTimeLimit\n", "", 143, "was cancelled", "PartitionTimeLimit"},
       {"9|OUT_OF_MEMORY|n1|OutOfMemory\n", "", 137, "try: a larger --memory", "request more"},
   };
