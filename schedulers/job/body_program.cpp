@@ -126,6 +126,7 @@ Lines doctor_lines(const JobSpec& job, const std::string& program) {
   for (const PassedOption& option : job.doctor_options) choice += shell_words_of(option);
   if (job.gpus_per_node > 0) choice += fmt::format(" --gpus {}", job.gpus_per_node);
   if (job.exclusive && job.scheduler != SchedulerKind::local) choice += " --exclusive";
+  if (job.runner == Runner::ddlrun) choice += " \"${ddl_exports[@]}\"";  // no leftovers: all ranks get them
   // Without GPUs in the request those of an exclusive node are idle, whatever is wrong with them.
   if (job.scheduler != SchedulerKind::local && job.gpus_per_node == 0) choice += " --warn GPU";
   return script_lines(job.doctor == DoctorLevel::warn ? "doctor_warn" : "doctor_fail",
@@ -186,7 +187,7 @@ Lines ddlrun_exports(const JobSpec& job) {
 }
 
 Lines ddlrun_lines(const JobSpec& job, const std::string& program) {
-  Lines lines = ddlrun_exports(job);
+  Lines lines;
   std::string options;
   if (job.scheduler == SchedulerKind::local && !job.hosts.empty())
     options += " " + array_word(join(job.hosts, ","));
@@ -252,6 +253,7 @@ Lines program_lines(const JobSpec& job) {
     append(lines, {"", "# The program, word by word."});
     append(lines, array_lines("ddl_program", words));
   }
+  if (job.runner == Runner::ddlrun) append(lines, ddlrun_exports(job));
   append(lines, doctor_lines(job, program));
   if (job.runner == Runner::ddlrun) append(lines, ddlrun_lines(job, program));
   if (job.runner == Runner::srun) append(lines, srun_lines(job));

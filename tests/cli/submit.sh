@@ -18,6 +18,12 @@ done
 expect 0 'qsub job.sh' "$DDLRUN" submit --pbs 4x2x1 --cores-per-node 68 --walltime 1h --dry-run -- ./train
 grep -q '^#PBS -l select=2:ncpus=68:mpiprocs=4' out || fail "no select: $(grep '^#PBS' out)"
 if [ -e ddlrun-jobs ] || [ -e state ]; then fail "a dry run wrote something"; fi
+# doctor in the job knows what launch passes to all ranks: that is no leftover of the first host.
+printf 'environment: [GLOO_SOCKET_IFNAME=eth0]\n' > exports.yaml
+expect 0 '' "$DDLRUN" submit --slurm --job exports.yaml 4x2x1 --walltime 1h --dry-run -- ./train
+same "doctor gets the exports" "ddl_exports doctor" \
+  "$(grep -o '^ddl_exports\|^"$ddl_binary" doctor .* "${ddl_exports\[@\]}"' out | sed 's/.*\(doctor\).*/\1/' | tr '\n' ' ' | sed 's/ $//')"
+rm exports.yaml
 # The directory of the log must exist: submit prints the command that makes it.
 mkdir_line=$(grep '^mkdir -p ' err) || fail "no mkdir to type: $(cat err)"
 case "$(sed -n 's/^#PBS -o //p' out)" in "${mkdir_line#mkdir -p }"/*) ;; *) fail "'$mkdir_line' is not for the log" ;; esac
@@ -286,6 +292,17 @@ refuses '/venv/bin/activate does not exist' --venv venv 2x1 -- python3
 refuses '/nowhere does not exist' --workdir "$PWD/nowhere" 2x1 -- true
 [ ! -e nowhere ] || fail "submit made the working directory"
 refuses "/logs does not exist" --output logs/%j.txt 2x1 -- true
+printf 'setup: ["mkdir -p logs"]\n' > late.yaml
+refuses "/logs does not exist" --job late.yaml --output logs/%j.txt 2x1 -- true
+rm late.yaml
+# Slurm would accept a job above the limits of its partition, and never start it.
+printf '#!/bin/bash\necho "normal* 30:00 1-infinite 4"\n' > sinfo
+chmod +x sinfo
+refuses 'the walltime is above the limit of partition normal, 30:00' 2x1 -- true
+has 'a limit: what to type' "$work/err" 'try: --walltime 30m, or another --queue'
+expect 0 '' "${slurm[@]}" --dry-run 2x1 -- true
+expect 0 'unless QOS big permits it' "${slurm[@]}" --qos big 2x1 -- true
+rm -r sinfo ddlrun-jobs "$work/handed_in"
 refuses '/no.sif does not exist' --container no.sif 2x1 -- true
 refuses 'torchrun starts ranks itself' 2x1 -- torchrun plain.sh
 expect_refusal 2 '--epochs' "${slurm[@]}" 2x1 -- --epochs none

@@ -337,6 +337,8 @@ TEST_CASE("SEC-01: names of secrets behind -x") {
   CHECK(findings[0].observed == "-x HF_TOKEN");
   input.driver_host.facts.set("environment.PBS_JOBID", "1.pbs");
   CHECK(run_check("SEC-01", input)[0].verdict == Verdict::fail);
+  input.job.of_submit = true;
+  CHECK(run_check("SEC-01", input)[0].verdict == Verdict::warn);
 }
 
 TEST_SUITE_END();
