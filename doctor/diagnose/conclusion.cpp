@@ -8,8 +8,10 @@
 #include "doctor/diagnose/likely_cause.hpp"
 #include "doctor/diagnose/log_end.hpp"
 #include "doctor/diagnose/log_finding.hpp"
+#include "doctor/diagnose/module_name.hpp"
 #include "doctor/diagnose/promoted_cause.hpp"
 #include "doctor/diagnose/result_lines.hpp"
+#include "doctor/diagnose/shown_lines.hpp"
 #include "doctor/diagnose/status_causes.hpp"
 #include "doctor/diagnose/words.hpp"
 
@@ -32,10 +34,6 @@ constexpr std::string_view nul_end_id = "J101";
 constexpr int min_likely_score = 60;  // where the run certainly failed; else min_failure_score
 
 bool ended_well(const RunStatus& end) { return end.status && *end.status == 0; }
-
-bool exited_itself(const FailingRank& rank) {
-  return rank.how.starts_with("exit status ") || rank.how.starts_with("Exited with exit code ");
-}
 
 // A run survived what came before the last episode that contains a cause.
 LastEpisodes last_episodes(const LogFacts& log) {
@@ -189,23 +187,6 @@ void add_advice_of_log(Finding& cause) {
   add_advice(cause, message, cause.remedies.size());
 }
 
-void fill_salient(Diagnosis& diagnosis, const LogFacts& log) {
-  const auto& last = log.lines_before_end.empty() ? log.last_lines : log.lines_before_end;
-  for (const auto& found : log.salient.best(8))
-    diagnosis.salient_lines.push_back(in_source(found.line, log, found.source));
-  if (diagnosis.salient_lines.size() >= few_lines) return;
-  // Few lines look like errors: the last lines before the launcher's message may be errors in other words.
-  for (const LogLine& line : last) {
-    const auto& known = diagnosis.salient_lines;
-    if (std::find(known.begin(), known.end(), line) == known.end()) diagnosis.salient_lines.push_back(line);
-  }
-  const auto order = [&log](const LogLine& line) {
-    return std::pair(std::find(log.sources.begin(), log.sources.end(), line.source), line.line);
-  };
-  std::sort(diagnosis.salient_lines.begin(), diagnosis.salient_lines.end(),
-            [&order](const LogLine& a, const LogLine& b) { return order(a) < order(b); });
-}
-
 // Errors before a known cause that no signature explains: the cause may be their consequence.
 void add_errors_before(Diagnosis& diagnosis, const LogFacts& log) {
   const auto& evidence = diagnosis.cause->evidence;
@@ -309,14 +290,6 @@ bool shows_failure(const Diagnosis& diagnosis, const LogFacts& log) {
   return (diagnosis.shows_error && !run_continues(log)) || ends_in_trouble(log);
 }
 
-// No sign of a failure: lists the few lines that may still be errors.
-void add_doubtful(Diagnosis& diagnosis, const LogFacts& log) {
-  for (const auto& found : log.salient.best(3)) {
-    if (found.score >= min_doubtful_score)
-      diagnosis.salient_lines.push_back(in_source(found.line, log, found.source));
-  }
-}
-
 void find_first_failing(Diagnosis& diagnosis, const LogFacts& log) {
   diagnosis.first_failing = log.matches.first_failed_rank(log.sources);
   if (diagnosis.first_failing) return;
@@ -370,6 +343,7 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
   if (has_cause) {
     diagnosis.cause = std::move(findings.front());
     findings.erase(findings.begin());
+    name_module(*diagnosis.cause);
     add_crash_site(*diagnosis.cause, log);
     add_last_words(*diagnosis.cause, log);
     add_class_of_stop(*diagnosis.cause, log, diagnosis);
@@ -383,6 +357,7 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
   if (has_cause && diagnosis.cause->kind <= SignatureClass::generic) add_errors_before(diagnosis, log);
   if (diagnosis.verdict == Verdict::unknown || (has_cause && diagnosis.cause->kind >= SignatureClass::likely))
     fill_salient(diagnosis, log);
+  diagnosis.only_consequences = diagnosis.verdict == Verdict::unknown && shows_only_consequences(log);
   if (diagnosis.verdict == Verdict::no_trouble && !end.status) add_doubtful(diagnosis, log);
   find_first_failing(diagnosis, log);
   return diagnosis;

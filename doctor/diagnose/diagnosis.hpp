@@ -83,6 +83,8 @@ struct Diagnosis {
   RunStatus end;
   std::string status_meaning;  // the exit status in words, or ""
   std::vector<LogLine> salient_lines;
+  bool only_consequences =
+      false;                 // a rank ended by itself, and all exceptions are those of others that noticed it
   bool shows_error = false;  // one of `salient_lines` is certainly an error
   bool names_ranks = false;  // the log has a rank on its lines
   bool of_srun = false;      // it contains srun's own messages

@@ -159,7 +159,9 @@ std::string render_unknown(const Diagnosis& diagnosis) {
       how.starts_with("Exited with exit code "))
     text += fmt::format("{} ended with {}{}", render_place(diagnosis.first_failing->place),
                         how.starts_with("Exited with ") ? how.substr(12) : how,
-                        diagnosis.shows_error ? "" : "; its own output may show the reason");
+                        diagnosis.only_consequences ? " by itself, without an error of its own"
+                        : diagnosis.shows_error     ? ""
+                                                    : "; its own output may show the reason");
   else if (diagnosis.first_failing && !how.empty() && !how.starts_with("the first rank "))
     text += fmt::format("{} ended: {}", render_place(diagnosis.first_failing->place), how);
   else if (diagnosis.end.status.value_or(0) != 0)
@@ -173,8 +175,12 @@ std::string render_unknown(const Diagnosis& diagnosis) {
            "included: " +
            tagged_run(diagnosis) + "\n";
   }
-  text += "most likely error lines:\n" + render_lines(diagnosis.salient_lines);
-  text += "try:\n";
+  text += diagnosis.only_consequences ? "errors of the other ranks, which are consequences:\n"
+                                      : "most likely error lines:\n";
+  text += render_lines(diagnosis.salient_lines) + "try:\n";
+  if (diagnosis.only_consequences)
+    text += fmt::format("  look in the program for what ends it with {}\n",
+                        how.starts_with("Exited with ") ? how.substr(12) : how);
   if (!diagnosis.names_ranks) text += "  " + tagged_run(diagnosis) + "   # prints the rank on each line\n";
   return text + "  ddlrun doctor HOSTS   # check the hosts\n";
 }

@@ -106,6 +106,7 @@ void LogAnalysis::end_source() {
   tracebacks_.end_source();
   stack_.end_source();
   tail_.end_source();
+  report_.end_source();
   salient_.end_source();
   lines_ended_ += line_;
   lines_of_source_.back() = line_;
@@ -176,6 +177,7 @@ void LogAnalysis::take_segment(std::string_view segment, bool touched) {
   std::vector<std::uint32_t> literals;
   if (touched) literals = index_->scanner().find_all(segment);
   if (literals.empty() && !is_attentive()) return;
+  if (report_.take(segment)) return;
   ReadLine line{static_cast<std::uint32_t>(sources_.size() - 1), line_, lines_ended_ + line_, segment,
                 split_prefix(segment)};
   if (!line.prefix.rank) line.prefix.rank = source_rank_;
@@ -268,7 +270,7 @@ std::vector<LogAnalysis::LastLine> LogAnalysis::last_lines(std::string_view text
     const std::string plain = strip_escapes(text.substr(begin, max_read_line));
     const LinePrefix prefix = split_prefix(plain);
     const std::string_view rest = trim(prefix.text);
-    if (!rest.empty() && !is_decoration(rest) && !is_boilerplate(rest))
+    if (!rest.empty() && !is_decoration(rest) && !is_boilerplate(rest) && !is_of_report(plain))
       lines.insert(
           lines.begin(),
           {{sources_.back(), number, sanitize(rest)}, lines_ended_ + number, prefix.rank.has_value()});

@@ -17,6 +17,7 @@
 #include "doctor/diagnose/message_matcher.hpp"
 #include "doctor/diagnose/native_stack.hpp"
 #include "doctor/diagnose/output_gap.hpp"
+#include "doctor/diagnose/own_report.hpp"
 #include "doctor/diagnose/pattern_index.hpp"
 #include "doctor/diagnose/python_traceback.hpp"
 #include "doctor/diagnose/salient_lines.hpp"
@@ -64,7 +65,7 @@ class LogAnalysis {
   // True while lines without any literal matter too.
   bool is_attentive() const {
     return matcher_.is_attentive() || tracebacks_.is_attentive() || salient_.is_attentive() ||
-           stack_.is_attentive() || tail_.is_attentive() || is_below_ruler_;
+           stack_.is_attentive() || tail_.is_attentive() || is_below_ruler_ || report_.is_open();
   }
 
   std::shared_ptr<const PatternIndex> index_;
@@ -74,6 +75,7 @@ class LogAnalysis {
   TracebackReader tracebacks_;
   NativeStack stack_;
   StackTail tail_;
+  OwnReport report_;
   CollectiveCalls collectives_;
   Episodes episodes_;
   std::set<std::string> hosts_;  // named before lines

@@ -3,6 +3,7 @@
 
 #include "doctor/diagnose/error_keywords.hpp"
 #include "doctor/diagnose/line_pattern.hpp"
+#include "doctor/diagnose/own_report.hpp"
 #include "doctor/diagnose/salient_lines.hpp"
 
 #include <map>
@@ -57,6 +58,7 @@ PatternIndex::Literals PatternIndex::gather(const SignatureSet& set) {
   for (const char* banner :
        {"OpenFOAM: The Open Source CFD", "Program PWSCF v", "Sender: LSF System", ":-) GROMACS - "})
     literals.use(banner).begins_run = true;
+  for (const std::string_view head_of_report : report_heads) literals.use(head_of_report);
   literals.use("DUE TO TIME LIMIT").marks_limit = true;
   literals.use("SeqNum=").of_collective = true;
   literals.use(help_ruler).rules_off = true;

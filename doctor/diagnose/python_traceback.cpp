@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::size_t max_exceptions = 32;
 constexpr std::size_t max_tracebacks = 64;
+constexpr std::size_t max_stack_lines = 8192;  // of all tracebacks
+constexpr std::size_t max_lines_of_stack = 200;
 constexpr int lines_after_frame = 12;  // source text of several lines, markers, lines of other ranks
 constexpr int lines_after_exception = 5;
 constexpr int lines_of_all_ranks = 400;
@@ -139,6 +141,7 @@ bool TracebackReader::take_frame(const ReadLine& line) {
   Open& open = open_for(line);
   open.lines_left = lines_after_frame;
   open.any_left = lines_of_all_ranks;
+  add_line(open, line);
   Frame frame{sanitize(file_name_of(path), 100), *line_number, evidence_of(line, text), ""};
   if (!is_library(path)) open.own = frame;
   open.last = std::move(frame);
@@ -146,6 +149,10 @@ bool TracebackReader::take_frame(const ReadLine& line) {
   const bool indented = at >= 2 && line.raw.substr(at - 2, 2) == "  ";
   open.column = indented ? at - 2 : std::string_view::npos;
   return true;
+}
+
+void TracebackReader::add_line(Open& open, const ReadLine& line) {
+  if (open.lines.size() < max_lines_of_stack) open.lines.push_back(line.line);
 }
 
 // The line of the program below its frame.
@@ -169,6 +176,9 @@ void TracebackReader::take_exception(Open& open, const ReadLine& line, std::stri
     // "AssertionError" alone: the condition is in the program's line.
     if (exception.message.empty() && frame->code.starts_with("assert ")) exception.message = frame->code;
   }
+  for (const std::uint64_t one : open.lines)
+    if (stack_lines_.size() < max_stack_lines) stack_lines_.insert({line.source, one});
+  open.lines.clear();
   exception.evidence.push_back(evidence_of(line, text));
   exception.sequence = line.sequence;
   ignores_ = open.is_ignored;
@@ -212,7 +222,9 @@ bool TracebackReader::take(const ReadLine& line) {
     open.is_ignored = true;
     open.lines_left = lines_after_frame;
   } else if (has(text, head)) {
-    open_for(line).lines_left = lines_after_frame;
+    Open& open = open_for(line);
+    open.lines_left = lines_after_frame;
+    add_line(open, line);
   } else if (!take_frame(line)) {
     const auto found = std::find_if(open_.begin(), open_.end(),
                                     [&](const Open& open) { return open.rank == line.prefix.rank; });
@@ -229,6 +241,7 @@ bool TracebackReader::take(const ReadLine& line) {
           take_exception(open, line, text);
         } else {
           take_code(open, line, text);
+          add_line(open, line);
         }
       }
     }

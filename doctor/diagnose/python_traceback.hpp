@@ -8,8 +8,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ddlrun::diagnose {
@@ -43,6 +45,10 @@ class TracebackReader {
 
   // In the order of the log, at most 32.
   const std::vector<PythonException>& exceptions() const { return found_; }
+  // The line stands above the last line of an exception that was read: no error by itself.
+  bool is_of_stack(std::uint32_t source, std::uint64_t line) const {
+    return stack_lines_.contains({source, line});
+  }
   // The earliest that is no consequence, or nullptr.
   const PythonException* first_cause() const;
 
@@ -61,6 +67,7 @@ class TracebackReader {
     std::optional<Frame> last;  // innermost of all
     std::size_t column =
         std::string_view::npos;         // where the exception stands if the log kept the indentation
+    std::vector<std::uint64_t> lines;   // of the stack
     int lines_left = 0;                 // of this rank
     int any_left = 0;                   // of all ranks
     bool ended = false;                 // the exception was read; a chain may follow
@@ -71,6 +78,7 @@ class TracebackReader {
 
   Open& open_for(const ReadLine& line);
   bool take_frame(const ReadLine& line);
+  static void add_line(Open& open, const ReadLine& line);
   static void take_code(Open& open, const ReadLine& line, std::string_view text);
   void take_message_below(const Open& open, const ReadLine& line, std::string_view text);
   void take_exception(Open& open, const ReadLine& line, std::string_view text);
@@ -79,6 +87,7 @@ class TracebackReader {
   bool ignores_ = false;  // the exception of the line that is read
   bool is_cut_off_ = false;
   std::vector<PythonException> found_;
+  std::set<std::pair<std::uint32_t, std::uint64_t>> stack_lines_;  // by source
 };
 
 // True for an exception that reports another process's failure: ChildFailedError, ConnectionResetError, ...

@@ -328,6 +328,7 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   // The log of a crash of mpirun reads like that of a rank's, except where the stack names mpirun.
   if (cause_was_printed_ && (!found.cause || found.cause->id != launcher_crash_id)) return {};
   if (!found.cause) {
+    first_is_alone_ = found.only_consequences;
     for (const diagnose::LogLine& line : found.salient_lines)
       if (line.text != report && !is_report_of_end(line.text)) error_lines_.push_back(line.text);
     return {};

@@ -49,6 +49,8 @@ class LaunchMonitor {
   std::vector<std::string> last_lines_of(std::uint32_t rank) const;
   // After diagnosis() without a cause: the lines that look most like errors, of any rank.
   const std::vector<std::string>& error_lines() const { return error_lines_; }
+  // The first rank ended by itself, without an error of its own: those lines are consequences.
+  bool first_is_alone() const { return first_is_alone_; }
   // Why the job ended badly, for people; "" without a known cause, or after a stall or a lost host.
   std::string diagnosis(const ProcessResult& result);
   // After diagnosis(): its cause is an error of a rank's ddlrun, which named place and remedy on the screen.
@@ -98,6 +100,7 @@ class LaunchMonitor {
   std::deque<std::string> last_lines_;
   std::map<std::uint32_t, std::deque<std::string>> last_of_rank_;
   std::vector<std::string> error_lines_;
+  bool first_is_alone_ = false;
   bool in_line_ = false;           // what was analysed last had no newline
   std::vector<std::string> down_;  // down by the scheduler, if no rank reported
 };

@@ -147,8 +147,20 @@ void print_unexplained(System& system, const LaunchRun& run, const LaunchMonitor
     lines = monitor.error_lines();
     which = fmt::format("the most likely error line{}", lines.size() == 1 ? "" : "s");
   }
+  const bool is_alone =
+      which.starts_with("the most") && monitor.first_is_alone() && watched && watched->first_failure;
+  if (is_alone)
+    which =
+        fmt::format("rank {} ended by itself and printed no error; the errors of the others are consequences",
+                    watched->first_failure->rank);
   if (!lines.empty()) system.err(fmt::format("ddlrun: no known failure matches; {}:\n", which));
   for (const std::string& line : lines) system.err("  | " + printable(line, 400) + "\n");
+  if (is_alone) {
+    const int status = watched->first_failure->exit_status;
+    system.err(fmt::format("ddlrun: look in the program for what ends it with status {0}, as sys.exit({0})\n",
+                           status));
+    return;
+  }
   system.err(
       fmt::format("ddlrun: {} the hosts: ddlrun doctor {}\n",
                   lines.empty() ? "the output does not show why; check" : "if they do not show why, check",

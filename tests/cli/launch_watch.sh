@@ -54,6 +54,22 @@ has "killed from outside" killed.err 'try:'
 launch by_mpirun $ranks -- sh -c '[ $OMPI_COMM_WORLD_RANK != 0 ] || exit 14; trap "" TERM; sleep 20'
 has "killed by mpirun" by_mpirun.err "rank 0 on $(hostname) failed first: it exited with status 14"
 
+# A rank that ends by itself without a word, while the others report that it is gone.
+if [[ $ranks -gt 1 ]]; then
+  launch alone 2 -- /usr/bin/python3 -c 'import os, sys, time, traceback
+if os.environ["OMPI_COMM_WORLD_RANK"] == "1":
+    time.sleep(1)
+    sys.exit(3)
+try: raise RuntimeError("[pair.cc:598] Connection closed by peer [10.83.1.4]:52368")
+except RuntimeError: traceback.print_exc()
+time.sleep(20)'
+  same "a rank that ends by itself: status" 3 "$status"
+  has "a rank that ends by itself" alone.err "rank 1 ended by itself and printed no error; the errors of the others are consequences:"
+  has "a rank that ends by itself" alone.err "  | RuntimeError: [pair.cc:598] Connection closed by peer"
+  has_not "a rank that ends by itself" alone.err "  | Traceback"
+  has "a rank that ends by itself" alone.err "as sys.exit(3)"
+fi
+
 # --- streams: stdin arrives, stdout is byte for byte, stderr holds nothing of ours
 head -c 3000000 /dev/urandom > random
 # Open MPI's mpirun itself crashes in one of twenty such runs: the test reports that and counts it as no result.

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/own_report.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace ddlrun::diagnose {
+
+namespace {
+
+constexpr int longest_report = 120;  // lines
+
+bool is_head(std::string_view line) {
+  return std::any_of(std::begin(report_heads), std::end(report_heads),
+                     [line](std::string_view head) { return line.starts_with(head); });
+}
+
+}  // namespace
+
+bool is_of_report(std::string_view line) { return is_head(line) || line.starts_with("  | "); }
+
+bool OwnReport::take(std::string_view line) {
+  if (is_head(line)) {
+    lines_left_ = longest_report;
+    return true;
+  }
+  if (!is_open()) return false;
+  // ddlrun's next line of its own, or the script's, follows each report.
+  if (line.starts_with("ddlrun")) {
+    lines_left_ = 0;
+    return false;
+  }
+  --lines_left_;
+  return true;
+}
+
+}  // namespace ddlrun::diagnose
