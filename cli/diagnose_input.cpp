@@ -14,6 +14,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace ddlrun::cli {
 
 namespace {
@@ -106,6 +109,16 @@ std::optional<schedulers::JobRef> find_foreign_job(System& system, const std::st
   }
 }
 
+// Its ranks' own files do not name hosts; its record does.
+diagnose::Diagnosis name_hosts_of_run(System& system, const DiagnoseInput& input,
+                                      diagnose::Diagnosis diagnosis) {
+  const std::vector<launch::RunRank> ranks = launch::read_run(system, input.directory, true).ranks;
+  return with_hosts(std::move(diagnosis), [&ranks](std::uint32_t rank) {
+    const auto found = std::ranges::find(ranks, rank, &launch::RunRank::rank);
+    return found == ranks.end() ? std::string() : found->host;
+  });
+}
+
 }  // namespace
 
 DiagnoseInput read_run_directory(System& system, const std::string& directory, RunStatus end) {
@@ -140,6 +153,7 @@ DiagnoseInput read_job_or_run(System& system, const std::string& word, RunStatus
 
 diagnose::Diagnosis complete_diagnosis(System& system, const DiagnoseInput& input,
                                        diagnose::Diagnosis diagnosis) {
+  if (!input.directory.empty() && !input.job) diagnosis = name_hosts_of_run(system, input, diagnosis);
   if (input.job) diagnosis = fit_to_job(std::move(diagnosis), *input.job, *diagnose::builtin_signatures());
   if (!diagnosis.cause || diagnosis.cause->id != diagnose::nothing_started_id) return diagnosis;
   const auto words = schedulers::read_script_words(system, diagnosis.cause->evidence.front().source);

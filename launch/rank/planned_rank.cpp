@@ -47,6 +47,13 @@ std::vector<PlannedRank> planned_ranks(const std::vector<rankfile::RankLine>& li
   return ranks;
 }
 
+std::function<std::string(std::uint32_t)> host_finder(const std::vector<PlannedRank>& ranks) {
+  return [&ranks](std::uint32_t rank) {
+    const auto planned = std::ranges::find(ranks, rank, &PlannedRank::rank);
+    return planned == ranks.end() ? std::string() : planned->host;
+  };
+}
+
 HostOrder host_order(const std::vector<PlannedRank>& ranks) {
   std::map<std::string_view, std::size_t> count;
   bool by_host = true;

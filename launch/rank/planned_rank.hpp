@@ -6,6 +6,7 @@
 #include "topology/rankfile/rankfile_reader.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ std::vector<PlannedRank> planned_ranks(const std::vector<rankfile::RankLine>& li
                                        const std::vector<std::string>& hosts,
                                        const std::vector<const topology::MachineTopology*>& machines,
                                        int mpi_major);
+
+// Finds the host of a rank, or "". `ranks` outlive it.
+std::function<std::string(std::uint32_t)> host_finder(const std::vector<PlannedRank>& ranks);
 
 enum class HostOrder { one_each, round_robin, host_by_host, other };
 // How ascending ranks are numbered over the hosts; one_each: no two hosts have several ranks.

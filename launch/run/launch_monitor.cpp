@@ -327,6 +327,7 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
                                                    *diagnose::builtin_signatures());
   // The log of a crash of mpirun reads like that of a rank's, except where the stack names mpirun.
   if (cause_was_printed_ && (!found.cause || found.cause->id != launcher_crash_id)) return {};
+  found = diagnose::with_hosts(std::move(found), host_finder(run_.plan.placed.job.ranks));
   if (!found.cause) {
     first_is_alone_ = found.only_consequences;
     for (const diagnose::LogLine& line : found.salient_lines)

@@ -236,6 +236,19 @@ TEST_CASE("under ssh: each line's rank is known, and the supervisor's report giv
   CHECK(diagnosis.find("JOB") == std::string::npos);
 }
 
+TEST_CASE("under ssh: a cause that names a rank only gets the rank's host") {
+  Job job;
+  job.plan.placed.launcher.version.kind = launch::LauncherKind::ssh;
+  job.plan.program.verify = false;
+  LaunchMonitor monitor(job.system, job.run);
+  monitor.hooks().on_stderr_line(launch::mark_stderr_lines(
+      "tok", 1, "python3: can't open file '/w/a.py': [Errno 2] No such file or directory\n"));
+  monitor.finish(ended(2));
+  const std::string diagnosis = monitor.diagnosis(ended(2));
+  CAPTURE(diagnosis);
+  CHECK(diagnosis.find("at: rank 1 on h2\n") != std::string::npos);
+}
+
 // As measured with Open MPI 5.0.7: the other host's rank ends before mpirun knows who was killed.
 TEST_CASE("a killed rank is the cause, though the error of another rank is reported before") {
   Job job;
