@@ -101,7 +101,8 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last
   if (place.host.empty() && place.rank) place.host = log.matches.host_of(*place.rank);
   const std::string message = exception->headline();
   const Signature* error = error_class(log.signatures, message);
-  Finding finding = finding_for(error == nullptr ? *signature : *error, place, message, log, diagnosis);
+  Finding finding =
+      finding_for(error == nullptr ? *signature : *error, place, message, log, diagnosis, exception->path);
   finding.id = signature->id;
   finding.kind = SignatureClass::generic;
   finding.reference = signature->reference;
@@ -115,7 +116,7 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last
     finding.remedies.insert(
         finding.remedies.begin(),
         fmt::format("sed -n {},{}p {}   # the program's last line before the exception, line {}",
-                    line > 2 ? line - 2 : 1, line + 2, quote_shell(exception->file), line));
+                    line > 2 ? line - 2 : 1, line + 2, quote_shell(exception->path), line));
   }
   add_advice(finding, message + text_after(log, exception->source, exception->evidence.back().line), 0);
   add_tagging(finding, log, diagnosis);

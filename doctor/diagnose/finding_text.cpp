@@ -15,14 +15,19 @@ std::string fill_in(std::string_view text, const TemplateValues& with) {
   };
   const std::string rank = with.place.rank ? std::to_string(*with.place.rank) : with.is_prose ? "?" : "N";
   const bool no_rank = with.is_prose && !with.place.rank, no_value = with.is_prose && with.value.empty();
+  const bool no_host = with.is_prose && with.place.host.empty();
   const std::pair<std::string_view, std::string> known[] = {
       {"rank {rank}", no_rank ? "a rank" : "rank " + rank},
       {": {value}", no_value ? "" : ": " + known_or(with.value, "", "NAME")},
+      // A word that stands for an unknown name would look like that name within quotes.
+      {"\"{value}\"", no_value ? "\"...\"" : '"' + known_or(with.value, "", "NAME") + '"'},
+      {"\"{host}\"", no_host ? "a host" : '"' + known_or(with.place.host, "", "HOST") + '"'},
       {"{host}", known_or(with.place.host, "a host", "HOST")},
       {"{rank}", rank},
       {"{value}", known_or(with.value, "it", "NAME")},
       {"{path}", known_or(with.path, "it", "PATH")},
       {"{library}", known_or(with.library, "a library", "LIBRARY")},
+      {"{script}", known_or(with.script, "the script", "SCRIPT")},
       {"{try}", known_or(with.advice, "see the lines above", "see the lines above")},
       {"{tagged}", with.tagged}};
   std::string filled;
@@ -52,7 +57,8 @@ Finding finding_of(const Signature& signature, const TemplateValues& with) {
   finding.title = fill_in(signature.title, prose);
   finding.cause = fill_in(signature.cause, prose);
   TemplateValues quoted = with;
-  for (std::string* text : {&quoted.value, &quoted.path, &quoted.library, &quoted.place.host}) {
+  for (std::string* text :
+       {&quoted.value, &quoted.path, &quoted.library, &quoted.script, &quoted.place.host}) {
     if (!text->empty()) *text = quote_shell(*text);
   }
   for (const std::string& remedy : signature.remedies) finding.remedies.push_back(fill_in(remedy, quoted));

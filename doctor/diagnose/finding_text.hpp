@@ -9,7 +9,7 @@
 
 namespace ddlrun::diagnose {
 
-// What may stand for {host}, {rank}, {value}, {try}, {tagged}, {path} and {library}.
+// What may stand for {host}, {rank}, {value}, {try}, {tagged}, {path}, {library} and {script}.
 struct TemplateValues {
   Place place;
   std::string value;
@@ -17,7 +17,9 @@ struct TemplateValues {
   std::string tagged = "mpirun --tag-output";  // the words that start it with each line's rank before it
   std::string path;
   std::string library;
-  bool is_prose = false;  // what is not known becomes "a host", "a rank"; in a command HOST, N, NAME, PATH
+  std::string script;
+  bool is_prose =
+      false;  // what is not known becomes "a host", "a rank"; in a command HOST, N, NAME, PATH, SCRIPT
 };
 std::string fill_in(std::string_view text, const TemplateValues& with);
 

@@ -53,7 +53,7 @@ std::string likely_host(const LogFacts& log) {
 }
 
 Finding finding_for(const Signature& signature, Place place, const std::string& message, const LogFacts& log,
-                    const Diagnosis& diagnosis) {
+                    const Diagnosis& diagnosis, const std::string& script) {
   TemplateValues with;
   with.place = place;
   with.tagged = tagging_command(diagnosis);
@@ -61,6 +61,7 @@ Finding finding_for(const Signature& signature, Place place, const std::string& 
   if (with.value.empty()) with.value = diagnosis.status_meaning;
   with.path = path_in(message);
   with.library = library_in(message);
+  with.script = script.empty() ? script_in(message) : script;
   if (with.place.host.empty()) with.place.host = likely_host(log);
   Finding finding = finding_of(signature, with);
   finding.place = std::move(place);

@@ -21,9 +21,10 @@ LogLine in_source(LogLine line, const LogFacts& log, std::uint32_t source);
 // or "".
 std::string likely_host(const LogFacts& log);
 
-// A finding with the texts of `signature` for a message; the caller adds title and evidence.
+// A finding with the texts of `signature` for a message; the caller adds title and evidence. `script`: the
+// file that it is about, where the message does not name it.
 Finding finding_for(const Signature& signature, Place place, const std::string& message, const LogFacts& log,
-                    const Diagnosis& diagnosis);
+                    const Diagnosis& diagnosis, const std::string& script = "");
 
 // A finding of the class `error` for a line that no signature knows.
 Finding likely_finding(const SalientLine& line, const Signature& error, const LogFacts& log,

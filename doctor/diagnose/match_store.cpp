@@ -190,6 +190,7 @@ Finding MatchStore::finding_in(const Signature& signature, const Entry& entry, c
   for (const EvidenceLine& line : best.evidence) text += line.text + ' ';
   with.path = path_in(text);
   with.library = library_in(text);
+  with.script = script_in(text);
   Finding finding = finding_of(signature, with);
   finding.place = std::move(place);
   finding.all_hosts.assign(entry.hosts.begin(), entry.hosts.end());

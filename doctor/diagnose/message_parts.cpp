@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/diagnose/message_parts.hpp"
 
+#include "base/text/interpreter.hpp"
 #include "base/text/text.hpp"
 #include "doctor/diagnose/line_prefix.hpp"
 #include "doctor/diagnose/words.hpp"
@@ -181,6 +182,24 @@ std::string file_with_line(std::string_view message) {
     if (is_line && is_place && is_name && file.size() <= max_path) return std::string(file);
   }
   return "";
+}
+
+std::string script_in(std::string_view message) {
+  std::string_view before;
+  while (true) {
+    const std::size_t colon = message.find(": ");
+    std::string_view part = message.substr(0, colon);
+    if (part.starts_with("line ")) part.remove_prefix(5);
+    const bool is_line = !part.empty() && part.find_first_not_of("0123456789") == npos;
+    if (is_line || message.starts_with("bad interpreter")) break;
+    if (colon == npos) return "";
+    // "bash: ./run.sh: /bin/sh^M: bad interpreter": the file stands before its interpreter.
+    if (!message.substr(colon + 2).starts_with("bad interpreter")) before = part;
+    message.remove_prefix(colon + 2);
+  }
+  const bool is_name = !before.empty() && !before.starts_with('-') && before.size() <= max_path &&
+                       before.find_first_of(" \t*?$|<>;&\"'`()") == npos && !is_shell(before);
+  return is_name && !has_any(before, {"/spool/", "slurm_script", ".SC"}) ? std::string(before) : "";
 }
 
 std::string library_in(std::string_view message) {

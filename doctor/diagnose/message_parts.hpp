@@ -14,6 +14,10 @@ std::string path_in(std::string_view message);
 // "libfoo.so.2" in the message, or "".
 std::string library_in(std::string_view message);
 
+// "run.sh" in "run.sh: line 14: " and "run.sh: 14: " of a shell, or ""; never a scheduler's copy of a job
+// script, which is gone after the job.
+std::string script_in(std::string_view message);
+
 // "run.cfg" in "line 14 of run.cfg", or "".
 std::string file_with_line(std::string_view message);
 

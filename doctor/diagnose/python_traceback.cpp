@@ -142,7 +142,8 @@ bool TracebackReader::take_frame(const ReadLine& line) {
   open.lines_left = lines_after_frame;
   open.any_left = lines_of_all_ranks;
   add_line(open, line);
-  Frame frame{sanitize(file_name_of(path), 100), *line_number, evidence_of(line, text), ""};
+  Frame frame{sanitize(file_name_of(path), 100), sanitize(path, 300), *line_number, evidence_of(line, text),
+              ""};
   if (!is_library(path)) open.own = frame;
   open.last = std::move(frame);
   const std::size_t at = static_cast<std::size_t>(text.data() + file - line.raw.data());
@@ -171,6 +172,7 @@ void TracebackReader::take_exception(Open& open, const ReadLine& line, std::stri
   const auto& frame = open.own ? open.own : open.last;
   if (frame) {
     exception.file = frame->file;
+    exception.path = frame->path;
     exception.line = frame->line;
     exception.evidence.push_back(frame->evidence);
     // "AssertionError" alone: the condition is in the program's line.

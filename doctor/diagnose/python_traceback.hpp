@@ -20,6 +20,7 @@ struct PythonException {
   std::string type;  // as printed: "ValueError", "torch.cuda.OutOfMemoryError"
   std::string message;
   std::string file;  // base name of the innermost frame outside of libraries, "" if no frame was seen
+  std::string path;  // the same as printed
   std::uint64_t line = 0;
   std::uint32_t source = 0;
   Moment moment;                        // of its first line
@@ -55,6 +56,7 @@ class TracebackReader {
  private:
   struct Frame {
     std::string file;
+    std::string path;
     std::uint64_t line = 0;
     EvidenceLine evidence;
     std::string code;  // the line of the program, "" if the traceback lacks it

@@ -23,7 +23,7 @@ namespace {
 // True where each value out of a log stays one word of the shell that runs the remedy: not within quotes, nor
 // behind ssh, whose shell splits it once more. A comment is not run.
 bool is_one_word(std::string_view remedy) {
-  constexpr std::string_view values[] = {"{value}", "{path}", "{library}"};
+  constexpr std::string_view values[] = {"{value}", "{path}", "{library}", "{script}"};
   char quote = ' ';
   for (std::size_t at = 0; at < remedy.size(); ++at) {
     const char c = remedy[at];

@@ -24,6 +24,27 @@ TEST_CASE("a value from a log is one shell word in a remedy") {
         "directory");
 }
 
+TEST_CASE("remedies name the file of the message") {
+  struct Row {
+    const char* log;
+    const char* remedy;
+  };
+  const Row rows[] = {
+      {"Traceback (most recent call last):\n  File \"/usr/bin/torchrun\", line 33, in <module>\n"
+       "    sys.exit(main())\nValueError: bad\n",
+       "sed -n 31,35p /usr/bin/torchrun   #"},
+      {"  File \"/w/t.py\", line 3\n    x = = 3\n        ^\nSyntaxError: invalid syntax\n",
+       "python3 -m py_compile /w/t.py   #"},
+      {"run.sh: line 31: syntax error: unexpected end of file\n", "bash -n run.sh   #"},
+      {"./a.sh: 3: [[: not found\n", "bash ./a.sh   #"},
+      {"./ddp.py: 1: import: not found\n", "python3 ./ddp.py ...   #"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(std::string(row.log));
+    CHECK(render_diagnosis(diagnose_text(row.log)).find(row.remedy) != std::string::npos);
+  }
+}
+
 TEST_CASE("a host out of a log is a name or nothing") {
   const Diagnosis diagnosis = diagnose_text(
       "MPICH ERROR [Rank 3] [job id 77.0] [Tue] [nid1;touch x;b] - Abort(1): Fatal error in PMPI_Init: no "
@@ -31,6 +52,15 @@ TEST_CASE("a host out of a log is a name or nothing") {
   REQUIRE(diagnosis.cause);
   CHECK(diagnosis.cause->place.host.empty());
   CHECK(render_diagnosis(diagnosis).find("ddlrun doctor nid1;") == std::string::npos);
+}
+
+TEST_CASE("only a name stands in quotes") {
+  TemplateValues with;
+  with.is_prose = true;
+  CHECK(fill_in("no partition \"{value}\" on \"{host}\"", with) == "no partition \"...\" on a host");
+  with.value = "debug";
+  with.place.host = "n1";
+  CHECK(fill_in("no partition \"{value}\" on \"{host}\"", with) == "no partition \"debug\" on \"n1\"");
 }
 
 TEST_SUITE_END();

@@ -33,6 +33,27 @@ TEST_CASE("the path that a message is about") {
   }
 }
 
+TEST_CASE("the script that a shell names") {
+  struct Row {
+    const char* message;
+    const char* script;
+  };
+  const Row rows[] = {
+      {"./ddp.py: 4: Syntax error: word unexpected (expecting \")\")", "./ddp.py"},
+      {"run.sh: line 31: syntax error: unexpected end of file", "run.sh"},
+      {"bash: ./a.sh: /bin/bash^M: bad interpreter: No such file or directory", "./a.sh"},
+      {"bash: -c: line 1: syntax error near unexpected token `('", ""},
+      {"/var/spool/slurmd/job77/slurm_script: line 31: syntax error: unexpected end of file", ""},
+      {"/var/spool/pbs/mom_priv/jobs/7.h.SC: line 2: [[: not found", ""},
+      {"SyntaxError: invalid syntax", ""},
+      {"step 3: 14: done", ""},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(std::string(row.message));
+    CHECK(script_in(row.message) == row.script);
+  }
+}
+
 TEST_CASE("the library that a message names") {
   CHECK(library_in("./a: error while loading shared libraries: libimf.so: cannot open shared object file") ==
         "libimf.so");
