@@ -4,11 +4,24 @@
 #include "base/os/host_info.hpp"
 #include "base/text/text.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace ddlrun {
+
+namespace {
+
+// Of thousands of programs some are near any word: "nosuch" is no slip of "touch".
+bool is_slip_of(std::string_view typed, std::string_view name) {
+  constexpr std::size_t short_word = 8;
+  if (typed.empty() || name.empty() || typed.front() != name.front()) return false;
+  const bool is_short = std::max(typed.size(), name.size()) < short_word;
+  return edit_distance(typed, name) <= (is_short ? 1U : 2U);
+}
+
+}  // namespace
 
 std::optional<std::string> nearest_file(System& system, const std::string& path) {
   if (system.kernel == nullptr) return std::nullopt;
@@ -24,7 +37,7 @@ std::optional<std::string> nearest_program(System& system, const std::string& na
   for (const std::string_view directory : split(path, ':')) {
     if (directory.empty()) continue;
     for (std::string& found : system.kernel->list_directory(std::string(directory)))
-      names.push_back(std::move(found));
+      if (is_slip_of(name, found)) names.push_back(std::move(found));
   }
   return closest_match(name, names);
 }

@@ -50,6 +50,13 @@ std::string render_script_start(const std::string& name) {
   return (name.ends_with(".py") ? "python3 " : "./") + quote_shell(name);
 }
 
+bool lacks_python_line(std::string_view path, std::string_view text) {
+  return path.ends_with(".py") && !text.starts_with("#!") &&
+         !text.starts_with(
+             "\x7f"
+             "ELF");
+}
+
 std::optional<std::size_t> find_script(const std::vector<std::string>& command) {
   if (command.empty()) return std::nullopt;
   const std::string_view name = base_name(command[0]);

@@ -18,6 +18,10 @@ bool is_shell(std::string_view program);
 // How a script beside the user is started: "python3 train.py", "./run.sh".
 std::string render_script_start(const std::string& name);
 
+// A Python script, by its name, without a "#!" line: the system runs such a file by the shell. `text` begins
+// the file.
+bool lacks_python_line(std::string_view path, std::string_view text);
+
 // The index of the script in `command`: 1 in "bash run.sh", 2 in "python -u train.py"; 0 where the command
 // starts its program directly. Nothing where no word is a file: "sh -c ...", "python -m module", but for
 // "python -m mpi4py train.py", which runs the script itself.

@@ -26,6 +26,8 @@ bool is_shell_safe(char c) {
          std::string_view("_@%+=:,./-").find(c) != std::string_view::npos;
 }
 
+}  // namespace
+
 // Damerau-Levenshtein distance (adjacent swaps count once) over three rolling rows.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), previous(b.size() + 1), current(b.size() + 1);
@@ -43,8 +45,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   }
   return previous[b.size()];
 }
-
-}  // namespace
 
 std::optional<double> parse_number(std::string_view text) {
   double value = 0.0;

@@ -54,6 +54,9 @@ std::string render_shell(std::span<const std::string> words);
 // User text made safe to print in one line: control bytes as \xNN, at most `limit` bytes, then "...".
 std::string printable(std::string_view text, std::size_t limit = 200);
 
+// Edits from one word to the other; a swap of neighbours counts as one.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
 // The candidate within a third of its length in edits (swaps count as one); else the only one that contains a
 // word of 4 letters or more; else nothing.
 std::optional<std::string> closest_match(std::string_view word, std::span<const std::string> candidates);

@@ -6,8 +6,10 @@
 #include "base/os/program_path.hpp"
 #include "base/text/error.hpp"
 #include "base/text/interpreter.hpp"
+#include "base/text/secret_name.hpp"
 #include "base/text/text.hpp"
 #include "launch/frameworks/detect.hpp"
+#include "launch/rank/exports.hpp"
 
 #include <fmt/format.h>
 
@@ -47,7 +49,8 @@ std::string remedy_for_unknown_program(System& system, const std::string& name) 
   if (const auto near = nearest_program(system, name)) return *near + "   # did you mean this?";
   if (const auto near = nearest_file(system, name))
     return render_script_start(*near) + "   # did you mean this?";
-  return fmt::format("./{} if it is in this directory", printable(name, 60));
+  return fmt::format("DIRECTORY/{0}, or export PATH=DIRECTORY:$PATH   # where {0} is",
+                     printable(quote_shell(name), 60));
 }
 
 // Named itself, for a training and not for another of its commands.
@@ -56,11 +59,46 @@ bool is_named_trainer(System& system, const Command& words) {
   return trains && base_name(words[0]) == trainer && !find_program(system, words[0]).empty();
 }
 
+// "FOO=1 ./train", as a shell reads it.
+void check_no_assignment(const Command& words) {
+  std::vector<std::string> options, names;
+  std::size_t at = 0;
+  for (; at < words.size(); ++at) {
+    const std::string name = words[at].substr(0, words[at].find('='));
+    if (name.size() == words[at].size() || !is_variable_name(name)) break;
+    names.push_back(name);
+    options.push_back("-x " + (is_secret_name(name) ? name : quote_shell(words[at])));
+  }
+  if (names.empty()) return;
+  const Command program(words.begin() + static_cast<std::ptrdiff_t>(at), words.end());
+  throw Error(
+      ErrorKind::usage,
+      {fmt::format("{} before the program: no shell reads these words", join(names, ", ")), "after --",
+       fmt::format("ddlrun launch ... {} -- {}", join(options, " "),
+                   program.empty() ? "./program" : printable(render_shell(program), 200))});
+}
+
+// The ranks would run it by the shell, which takes "import" for a command.
+void check_python_line(System& system, const std::string& path, const std::string& place) {
+  constexpr std::uint64_t first_bytes = 4;
+  try {
+    const auto part = system.files.read_from(path, 0, first_bytes);
+    if (!part || part->bytes.empty() || !lacks_python_line(path, part->bytes)) return;
+  } catch (const Error&) {
+    return;  // it may be executed, not read
+  }
+  throw Error(ErrorKind::request,
+              {fmt::format("'{}' has no #! line: the shell would run it, not Python", printable(path, 120)),
+               place, "python3 " + quote_shell(path)});
+}
+
 // A script without its x, a directory: each rank would only find out for itself.
 void check_may_run(System& system, const std::string& path, const std::string& place) {
   if (system.kernel == nullptr) return;
   const auto info = system.kernel->file_info(path, true);
-  if (!info || (info->kind == FileInfo::Kind::file && (info->mode & 0111U) != 0)) return;
+  if (!info) return;
+  if (info->kind == FileInfo::Kind::file && (info->mode & 0111U) != 0)
+    return check_python_line(system, path, place);
   const bool is_python = path.ends_with(".py");
   throw Error(
       ErrorKind::request,
@@ -95,6 +133,7 @@ ChosenProgram choose_program(System& system, const std::vector<std::string>& wor
                 {"the program's name is empty", "after --", "ddlrun launch 2 -- ./my_mpi_program"});
   }
   if (must_exist) {
+    check_no_assignment(words);
     check_program(system, words[0]);
     check_script(system, words);
   }

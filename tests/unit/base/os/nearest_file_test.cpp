@@ -15,7 +15,8 @@ TEST_CASE("a mistyped name means one that is near, in its directory or in PATH")
   tests::FakeHostInfo host;
   for (const char* directory : {".", "runs", "/usr/bin", "/opt/bin"})
     host.infos[directory].kind = FileInfo::Kind::directory;
-  for (const char* file : {"./train.py", "./README", "runs/eval.py", "/usr/bin/python3", "/opt/bin/lmp"})
+  for (const char* file : {"./train.py", "./README", "runs/eval.py", "/usr/bin/python3", "/opt/bin/lmp",
+                           "/usr/bin/touch", "/usr/bin/nohup"})
     host.infos[file].kind = FileInfo::Kind::file;
   fake.environment.variables["PATH"] = "/usr/bin::/opt/bin";
   System system = fake.interfaces();
@@ -28,6 +29,7 @@ TEST_CASE("a mistyped name means one that is near, in its directory or in PATH")
   CHECK(nearest_program(system, "pyton3") == "python3");
   CHECK(nearest_program(system, "lmpp") == "lmp");
   CHECK(nearest_program(system, "gromacs") == std::nullopt);
+  CHECK(nearest_program(system, "nosuch") == std::nullopt);
   CHECK(remedy_for_missing_file(system, "trian.py") == "train.py   # did you mean this?");
   CHECK(remedy_for_missing_file(system, "runs/other.sh") == "ls runs   # what is there");
   CHECK(remedy_for_missing_file(system, "/other.sh") == "ls /   # what is there");

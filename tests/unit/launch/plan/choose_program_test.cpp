@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The bundled trainer is asked about its options before any rank starts; other programs are not.
-#include "base/os/program_path.hpp"
 #include "launch/plan/choose_program.hpp"
 
+#include "base/os/program_path.hpp"
+#include "base/text/error.hpp"
+#include "tests/support/fake_host_info.hpp"
 #include "tests/support/fake_system.hpp"
 
 #include <doctest/doctest.h>
@@ -51,6 +53,46 @@ TEST_CASE("launch: the trainer judges its own options, in one process") {
     if (row.asked > 0)
       CHECK(fake.processes.ran.front() == Command{"/t/ddl-train", "check-options", "4", "--epochz", "3"});
   }
+}
+
+namespace {
+
+std::string refusal_of(System& system, const std::vector<std::string>& words) {
+  try {
+    choose_program(system, words, true);
+  } catch (const Error& error) {
+    return error.message().what + " | " + error.message().hint;
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("words before the program, and files that the shell would run, are refused with the way to do it") {
+  tests::FakeSystem fake;
+  tests::FakeHostInfo host;
+  for (const char* file : {"./ddp.py", "./good.py", "./run.sh"}) {
+    host.infos[file].kind = FileInfo::Kind::file;
+    host.infos[file].mode = 0755;
+  }
+  fake.files.files = {{"./ddp.py", "import torch\n"},
+                      {"./good.py", "#!/usr/bin/env python3\nimport torch\n"},
+                      {"./run.sh", "echo 1\n"}};
+  fake.environment.host_name = "h1";
+  System system = fake.interfaces();
+  system.kernel = &host;
+  CHECK(refusal_of(system, {"./ddp.py", "--epochs", "3"}) ==
+        "'./ddp.py' has no #! line: the shell would run it, not Python | python3 ./ddp.py");
+  CHECK(refusal_of(system, {"./good.py"}).empty());
+  CHECK(refusal_of(system, {"./run.sh"}).empty());
+  CHECK(refusal_of(system, {"FOO=1", "B=a b", "./run.sh", "x"}) ==
+        "FOO, B before the program: no shell reads these words | "
+        "ddlrun launch ... -x FOO=1 -x 'B=a b' -- ./run.sh x");
+  CHECK(refusal_of(system, {"API_KEY=s3cret", "./run.sh"}) ==
+        "API_KEY before the program: no shell reads these words | ddlrun launch ... -x API_KEY -- ./run.sh");
+  CHECK(refusal_of(system, {"nosuch"}) ==
+        "the program 'nosuch' was not found on h1 | DIRECTORY/nosuch, or export PATH=DIRECTORY:$PATH   # "
+        "where nosuch is");
 }
 
 }  // namespace ddlrun::launch
