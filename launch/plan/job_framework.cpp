@@ -27,16 +27,49 @@ using frameworks::FrameworkRequest;
 constexpr std::uint16_t first_port = 20000;
 constexpr std::uint64_t ports = 12000;
 
-void refuse_used_port(const Environment& environment, std::uint16_t port, const std::string& why) {
+// `from` is the option or variable that names the port, `way` leaves the choice to launch.
+void refuse_used_port(const Environment& environment, std::uint16_t port, const std::string& why,
+                      const std::string& from, const std::string& way) {
   throw Error(
       ErrorKind::request,
-      {fmt::format("port {} of --master-port cannot be listened on: {}", port, why), environment.host_name,
-       fmt::format("leave out --master-port: launch takes a free port; or: ss -ltnp | grep :{}   # whose "
-                   "is it?",
-                   port)});
+      {fmt::format("port {} of {} cannot be listened on: {}", port, from, why), environment.host_name,
+       fmt::format("{}: launch takes a free port; or: ss -ltnp | grep :{}   # whose is it?", way, port)});
 }
 
-void choose_master_port(System& system, const LaunchSpec& spec, FrameworkRequest& request) {
+// --master-port is nearer than a variable of the environment; against -x it is a contradiction.
+void settle_master_port(const LaunchSpec& spec, const Exports& exports, FrameworkRequest& request,
+                        std::vector<std::string>& remarks) {
+  const auto own = request.environment.find("MASTER_PORT");
+  if (!spec.framework.master_port || own == request.environment.end()) return;
+  const std::string value = printable(own->second, 40);
+  const bool differs = value != fmt::format("{}", *spec.framework.master_port);
+  if (differs && exports.set_by_user.contains("MASTER_PORT"))
+    throw Error(ErrorKind::usage,
+                {fmt::format("--master-port {} and -x MASTER_PORT={} contradict each other",
+                             *spec.framework.master_port, value),
+                 "--master-port", fmt::format("--master-port {} alone", *spec.framework.master_port)});
+  if (differs)
+    remarks.push_back(fmt::format("MASTER_PORT={} of the environment gives way to --master-port {}", value,
+                                  *spec.framework.master_port));
+  request.environment.erase(own);
+}
+
+// The first rank of torch.distributed listens on it.
+void check_own_port(System& system, const Exports& exports, const FrameworkRequest& request,
+                    NetworkAccess& network) {
+  const std::string& text = request.environment.at("MASTER_PORT");
+  const auto port = parse_unsigned(text, 65535);
+  if (!port || *port == 0) return;  // the program's own refusal names it
+  const bool is_typed = exports.set_by_user.contains("MASTER_PORT");
+  const std::string why = network.try_listen(static_cast<std::uint16_t>(*port));
+  if (!why.empty())
+    refuse_used_port(system.environment, static_cast<std::uint16_t>(*port), why,
+                     is_typed ? "-x MASTER_PORT" : "MASTER_PORT in the environment",
+                     is_typed ? "leave out -x MASTER_PORT" : "unset MASTER_PORT");
+}
+
+void choose_master_port(System& system, const LaunchSpec& spec, const Exports& exports,
+                        FrameworkRequest& request) {
   const auto first = find_rank(request.rank_map, 0);
   NetworkAccess* network = system.kernel == nullptr ? nullptr : system.kernel->network();
   const bool can_try =
@@ -44,10 +77,14 @@ void choose_master_port(System& system, const LaunchSpec& spec, FrameworkRequest
   if (spec.framework.master_port) {
     request.master_port = *spec.framework.master_port;
     request.master_port_why = "--master-port";
-    const std::string why = can_try && request.environment.count("MASTER_PORT") == 0
-                                ? network->try_listen(request.master_port)
-                                : "";
-    if (!why.empty()) refuse_used_port(system.environment, request.master_port, why);
+    const std::string why = can_try ? network->try_listen(request.master_port) : "";
+    if (!why.empty())
+      refuse_used_port(system.environment, request.master_port, why, "--master-port",
+                       "leave out --master-port");
+    return;
+  }
+  if (request.environment.contains("MASTER_PORT")) {
+    if (can_try) check_own_port(system, exports, request, *network);
     return;
   }
   const auto start = static_cast<std::uint64_t>(system.clock.now().time_since_epoch().count()) / 1000;
@@ -126,9 +163,13 @@ FrameworkPlan plan_launch_framework(System& system, const LaunchSpec& spec, cons
   // A list of programs has variables of its own.
   request.without_mpi = request.framework == Framework::none && launcher == LauncherKind::ssh &&
                         !spec.framework.is_named && spec.program_list.empty();
-  if (request.framework == Framework::pytorch || request.without_mpi || request.uses_torch)
-    choose_master_port(system, spec, request);
+  std::vector<std::string> remarks;
+  if (request.framework == Framework::pytorch || request.without_mpi || request.uses_torch) {
+    settle_master_port(spec, exports, request, remarks);
+    choose_master_port(system, spec, exports, request);
+  }
   FrameworkPlan plan = frameworks::plan_framework(request);
+  plan.remarks.insert(plan.remarks.end(), remarks.begin(), remarks.end());
   plan.remarks.insert(plan.remarks.begin(), spec.framework.remarks.begin(), spec.framework.remarks.end());
   check_typed(plan, spec);
   remark_replaced(system.environment.variables, plan);
@@ -144,7 +185,8 @@ void add_export(Exports& exports, const std::string& name, const std::string& wh
 void add_framework(const FrameworkPlan& plan, Exports& exports) {
   for (const frameworks::SharedVariable& variable : plan.shared) {
     if (variable.from_user) {
-      add_export(exports, variable.name, variable.why);
+      add_export(exports, variable.name,
+                 exports.set_by_user.contains(variable.name) ? "from -x" : variable.why);
       continue;
     }
     exports.set_by_us[variable.name] = variable.value;

@@ -286,6 +286,11 @@ has_not "a Python exception" traceback.err "mpirun"
 # --- a port that is in use: refused where that is known before, else named
 cat > listen.py << 'PROGRAM'
 import os, socket, sys
+if len(sys.argv) > 1:
+    first = socket.socket()
+    first.bind(("", int(os.environ["MASTER_PORT"])))
+    first.listen()
+    print(os.environ["MASTER_PORT"], flush=True)
 port = socket.socket()
 port.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
 port.bind(("", int(os.environ.get("MASTER_PORT", 0))))
@@ -300,10 +305,23 @@ launch port 1 --framework pytorch --master-port "$port" -- python3 listen.py
 same "--master-port in use: status" 3 "$status"
 has "--master-port in use" port.err "port $port of --master-port cannot be listened on: Address already in use"
 has "--master-port in use" port.err "  try: leave out --master-port: launch takes a free port; or: ss -ltnp | grep :$port "
-MASTER_PORT=$port launch port 1 --framework pytorch -x MASTER_PORT -- python3 listen.py
-same "MASTER_PORT in use: the status of the program" 1 "$status"
-has "MASTER_PORT in use" port.err "ss -ltnp | grep $port   # on $(hostname)"
-has_not "MASTER_PORT in use" port.err "was lost"
+MASTER_PORT=$port launch port 1 -- python3 listen.py
+same "MASTER_PORT in use: status" 3 "$status"
+has "MASTER_PORT in use" port.err "port $port of MASTER_PORT in the environment cannot be listened on: Address already in use"
+has "MASTER_PORT in use" port.err "  try: unset MASTER_PORT: launch takes a free port; or: ss -ltnp | grep :$port "
+launch port 1 -x MASTER_PORT="$port" -- python3 listen.py
+has "-x MASTER_PORT in use" port.err "  try: leave out -x MASTER_PORT: launch takes a free port; or: "
+launch port 1 --framework none -x MASTER_PORT="$port" -- true
+same "MASTER_PORT of a program of one's own" 0 "$status"
+MASTER_PORT=$port launch port 1 --master-port 29517 -- sh -c 'echo "$MASTER_PORT"'
+same "--master-port beside MASTER_PORT" 29517 "$(cat port.out)"
+has "--master-port beside MASTER_PORT" port.err "MASTER_PORT=$port of the environment gives way to --master-port 29517"
+launch port 1 --master-port 29517 -x MASTER_PORT="$port" -- true
+same "--master-port against -x MASTER_PORT" 2 "$status"
+launch port 1 --framework pytorch -- python3 listen.py twice
+same "a port that the program finds in use: its status" 1 "$status"
+has "a port that the program finds in use" port.err "ss -ltnp | grep $(cat port.out)   # on $(hostname)"
+has_not "a port that the program finds in use" port.err "was lost"
 exec {holder[1]}>&-
 
 # --- groups: servers end with the workers, and each rank has its own words
