@@ -21,7 +21,7 @@ void refuse_mpirun_unit(const std::string& unit) {
   else if (unit == "socket" || unit == "package" || unit == "numa")
     hint = "--map-by packages";
   else if (unit.starts_with("ppr:"))
-    hint = "DIMS: 2x3 h1,h2,h3 is 2 ranks on each of 3 hosts; --cores-per-rank N for PE=N";
+    hint = "DIMS, ranks per host x hosts: 2x3 h1,h2,h3 is 2 ranks on each of 3; --cores-per-rank N for PE=N";
   if (hint.empty()) return;
   throw Error(ErrorKind::usage,
               {fmt::format("'{}' is a unit of mpirun's --map-by, not of ddlrun's", printable(unit, 40)),

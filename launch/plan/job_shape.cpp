@@ -221,13 +221,15 @@ std::vector<std::uint32_t> counts_of_slots(const LaunchFlags& flags, const HostW
   const auto ranks = parse_unsigned(framework.np, topology::max_ranks);
   if (!ranks || *ranks == sum) return slots;
   const std::uint64_t each = (*ranks + slots.size() - 1) / slots.size();
-  if (flags.plan.oversubscribe || each <= *std::ranges::min_element(slots)) return {};
+  const bool is_even = *ranks % slots.size() == 0;
+  if (flags.plan.oversubscribe || (is_even && each <= *std::ranges::min_element(slots))) return {};
+  if (*ranks < sum)
+    throw Error(ErrorKind::usage, {fmt::format("{} ranks, and the hostfile has {} slots", *ranks, sum), "-n",
+                                   filled_slots(hosts, slots, *ranks)});
   throw Error(ErrorKind::usage,
               {fmt::format("{} ranks on {} hosts is {} on each, more than a host's slots in the hostfile",
                            *ranks, hosts.size(), each),
-               "-n",
-               *ranks > sum ? fmt::format("-n {}, the sum of the slots; or --oversubscribe", sum)
-                            : filled_slots(hosts, slots, *ranks)});
+               "-n", fmt::format("-n {}, the sum of the slots; or --oversubscribe", sum)});
 }
 
 JobShape resolve_shape(const LaunchFlags& flags, const HostWords& words) {

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 
 namespace ddlrun::launch {
@@ -83,8 +84,25 @@ void refuse_placement_arguments(const LaunchFlags& flags) {
   }
 }
 
-PlacementSpec resolve_placement(const LaunchFlags& flags) {
+// mpirun's "ppr:2:node:PE=4" as options of launch.
+void refuse_ranks_per_unit(const LaunchFlags& flags, const std::vector<std::string>& hosts) {
+  const std::vector<std::string_view> parts = split(flags.plan.by, ':');
+  if (parts.size() < 3 || parts[0] != "ppr") return;
+  const auto ranks = parse_unsigned(parts[1], topology::max_ranks);
+  if (!ranks || *ranks == 0 || parts[2] != "node") return;  // of a socket: parse_plan_options()
+  std::string hint = hosts.empty() ? fmt::format("--ranks-per-host {}", *ranks)
+                                   : fmt::format("{}x{} {}", *ranks, hosts.size(), join(hosts, ","));
+  for (const std::string_view part : std::span(parts).subspan(3))
+    if (part.starts_with("PE=") || part.starts_with("pe="))
+      hint += fmt::format(" --cores-per-rank {}", printable(part.substr(3), 20));
+  refuse_flags(
+      fmt::format("'{}' is a unit of mpirun's --map-by, not of ddlrun's", printable(flags.plan.by, 40)),
+      "--map-by", hint + "   # without --map-by and -H");
+}
+
+PlacementSpec resolve_placement(const LaunchFlags& flags, const std::vector<std::string>& hosts) {
   PlacementSpec spec;
+  refuse_ranks_per_unit(flags, hosts);
   spec.plan = topology::parse_plan_options(flags.plan);
   spec.order_is_typed = !flags.plan.order.empty();
   spec.machine = flags.machine;
@@ -239,7 +257,7 @@ LaunchSpec resolve_launch_spec(System& system, const LaunchFlags& flags) {
   spec.shape = resolve_shape(flags, words);
   const ResolvedFramework framework = resolve_framework(system, flags, spec.shape);
   spec.framework = framework.spec;
-  spec.placement = resolve_placement(flags);
+  spec.placement = resolve_placement(flags, hosts);
   if (framework.is_packed && !spec.placement.order_is_typed && spec.shape.rankfile.empty())
     spec.placement.plan.order = topology::RankOrder::packed;
   spec.threads = resolve_threads(flags);

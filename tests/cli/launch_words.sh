@@ -80,6 +80,7 @@ for word in '-ppn 2' '--ntasks-per-node 2' --nproc_per_node=2; do
   same "$word" 4 "$(grep -c '^rank [0-9]*=' per_host.out)"
 done
 printf 'h1 slots=2\nh2\n' > some_slots
+printf 'h1 slots=2\nh2 slots=2\n' > even_slots
 misused 'the hostfile gives slots for some hosts, but not for h2' 'h2 slots=N, or the slots of no host' \
   --hostfile some_slots "${machine[@]}" -- true
 misused "'h1:2,h2:1': ranks per host are for -H" '-H h1:2,h2:1' h1:2,h2:1 "${machine[@]}" -- true
@@ -99,6 +100,11 @@ done << END
 --master_addr h1 leave it out: launch sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT for each rank (--framework pytorch)
 --partition gpu an option of a job: ddlrun submit
 END
+misused "'ppr:2:node:PE=1' is a unit of mpirun's --map-by, not of ddlrun's" \
+  '2x2 h1,h2 --cores-per-rank 1   # without --map-by and -H' -H h1,h2 --map-by ppr:2:node:PE=1 -- true
+misused "'ppr:2:node' is a unit" '--ranks-per-host 2   # without' --map-by ppr:2:node -- true
+misused 'FOO before the program: no shell reads these words' 'ddlrun launch ... -x FOO=1 -- ./hi' 2 -- FOO=1 ./hi
+misused '3 ranks, and the hostfile has 4 slots' '-H h1:2,h2:1, as mpirun fills the slots' -n 3 --hostfile even_slots -- true
 launch passed 1 --mpi-arg -host --mpi-arg "$(hostname)" --dry-run -- true
 has "--mpi-arg -host stays" passed.out ' -host '
 

@@ -182,6 +182,14 @@ TEST_CASE("slots of a hostfile are the ranks of its hosts, unless other options 
   } catch (const Error& error) {
     CHECK(error.message().hint == "-H h1:4,h2:1, as mpirun fills the slots");
   }
+  flags.framework.np = "3";
+  try {
+    counts(flags, {2, 2});
+    FAIL("3 ranks on two hosts with 2 slots each");
+  } catch (const Error& error) {
+    CHECK(error.message().what == "3 ranks, and the hostfile has 4 slots");
+    CHECK(error.message().hint == "-H h1:2,h2:1, as mpirun fills the slots");
+  }
   flags.framework.np = "8";
   CHECK_THROWS_AS(counts(flags, {4, 2}), Error);
   flags.plan.oversubscribe = true;
