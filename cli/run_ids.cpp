@@ -45,6 +45,14 @@ std::string find_newest_run(System& system, const JobRef& job) {
   return newest;
 }
 
+// "2026-11-25 22:32:37" -> "20261125-223237", as the id of a run begins.
+std::string as_run_time(const std::string& submitted) {
+  std::string time;
+  for (const char c : submitted)
+    if (c != '-' && c != ':') time += c == ' ' ? '-' : c;
+  return time;
+}
+
 }  // namespace
 
 std::string find_run_or_job(System& system, const std::string& word, const std::string& command) {
@@ -63,6 +71,21 @@ std::string find_run_or_job(System& system, const std::string& word, const std::
       {fmt::format("job {} has no run of ddlrun launch: it has not started one, or its runner is another",
                    id),
        printable(job->dir, 300), "ddlrun status " + quote_shell(job->id)});
+}
+
+bool is_run_the_last(System& system) {
+  const auto runs = launch::list_runs(system);
+  if (runs.empty()) return false;
+  const launch::ListedRun& run = runs.front();
+  const auto job = find_remembered_job(system, "last");
+  if (!job) return true;
+  if (run.id < as_run_time(job->submitted) || run.directory.starts_with(job->dir + "/")) return false;
+  try {
+    const std::string id = launch::read_run(system, run.directory, false).job;
+    return id.empty() || !find_remembered_job(system, id);
+  } catch (const Error&) {
+    return true;  // a damaged record: it is refused with its reason
+  }
 }
 
 void refuse_run_ids(const std::vector<std::string>& ids, const std::string& command) {

@@ -18,4 +18,8 @@ void refuse_run_ids(const std::vector<std::string>& ids, const std::string& comm
 // remedy. Error{request} for a job without a run, and for an array as a whole.
 std::string find_run_or_job(System& system, const std::string& word, const std::string& command);
 
+// Whether the newest run is newer than the newest job and belongs to no job: then `last` of commands that
+// take both is that run.
+bool is_run_the_last(System& system);
+
 }  // namespace ddlrun::cli

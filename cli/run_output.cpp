@@ -9,34 +9,94 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
 namespace ddlrun::cli {
+
+namespace {
+
+using launch::RunRecord;
+using launch::RunState;
+
+constexpr std::chrono::milliseconds look_every{500};
+
+bool keeps_output(const RunRecord& run) {
+  return run.output.find("files") != std::string::npos || run.output.find("tee") != std::string::npos;
+}
+
+[[noreturn]] void refuse_without_output(const std::string& directory, const std::string& run) {
+  throw Error(ErrorKind::request,
+              {"launch kept no output of this run: that needs --tee or --rank-output files", directory,
+               fmt::format("ddlrun diagnose {}   # its last lines; for the next run: ddlrun launch --tee",
+                           quote_shell(printable(run, 200)))});
+}
+
+// The files of all ranks, which grow while the run goes on.
+class RankLogs {
+ public:
+  RankLogs(const std::string& directory, std::uint64_t ranks) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+      for (const auto stream : {launch::RankStream::out, launch::RankStream::err})
+        logs_.emplace_back(launch::rank_file(directory, rank, stream));
+  }
+
+  // What is new, each file behind its path.
+  void print_new(System& system) {
+    for (schedulers::JobLog& log : logs_) {
+      log.take(system, [&](std::string_view bytes) {
+        if (last_ != &log) system.out(fmt::format("{}==> {} <==\n", ends_line() ? "" : "\n", log.path()));
+        last_ = &log;
+        system.out(bytes);
+      });
+    }
+  }
+  void end_line(System& system) const {
+    if (!ends_line()) system.out("\n");
+  }
+  bool any_seen() const { return std::ranges::any_of(logs_, &schedulers::JobLog::seen); }
+
+ private:
+  bool ends_line() const { return last_ == nullptr || last_->at_line_start(); }
+
+  std::vector<schedulers::JobLog> logs_;
+  const schedulers::JobLog* last_ = nullptr;
+};
+
+}  // namespace
 
 void print_run_output(System& system, const std::string& run) {
   const std::string directory = launch::find_run_directory(system, run);
-  const std::uint64_t ranks = launch::read_run(system, directory, false).rank_count;
-  bool any = false;
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    for (const auto stream : {launch::RankStream::out, launch::RankStream::err}) {
-      const std::string path = launch::rank_file(directory, rank, stream);
-      if (!system.files.exists(path)) continue;
-      any = true;
-      schedulers::JobLog log(path);
-      const std::string head = fmt::format("==> {} <==\n", path);
-      bool is_first = true;
-      log.take(system, [&](std::string_view bytes) {
-        if (is_first) system.out(head);
-        is_first = false;
-        system.out(bytes);
-      });
-      if (!log.at_line_start()) system.out("\n");
+  RankLogs logs(directory, launch::read_run(system, directory, false).rank_count);
+  logs.print_new(system);
+  logs.end_line(system);
+  if (!logs.any_seen()) refuse_without_output(directory, run);
+}
+
+int follow_run_output(System& system, const std::string& run) {
+  const std::string directory = launch::find_run_directory(system, run);
+  RunRecord record = launch::read_run(system, directory, false);
+  if (!keeps_output(record)) refuse_without_output(directory, run);
+  RankLogs logs(directory, record.rank_count);
+  const std::string word = quote_shell(printable(record.id, 80));
+  while (true) {
+    const RunState state = launch::find_run_state(system, record);
+    logs.print_new(system);
+    if (state == RunState::ended || state == RunState::unseen) break;
+    if (const int signal = system.clock.pause(look_every); signal != 0) {
+      logs.end_line(system);
+      system.err(fmt::format("ddlrun: run {0} left alone, it goes on; ddlrun logs -f {0} follows\n", word));
+      return 128 + signal;
     }
+    record = launch::read_run(system, directory, false);
   }
-  if (any) return;
-  const std::string word = quote_shell(printable(run, 200));
-  throw Error(
-      ErrorKind::request,
-      {"launch kept no output of this run: that needs --tee or --rank-output files", directory,
-       fmt::format("ddlrun diagnose {}   # its last lines; for the next run: ddlrun launch --tee", word)});
+  logs.end_line(system);
+  if (!record.end)
+    throw Error(ErrorKind::request, {"the run has no end in its record, and does not run here any more",
+                                     directory, "ddlrun diagnose " + word});
+  system.err(fmt::format("ddlrun: run {} has ended with status {}\n", word, record.end->exit_status));
+  return record.end->exit_status;
 }
 
 }  // namespace ddlrun::cli

@@ -12,4 +12,8 @@ namespace ddlrun::cli {
 // the output only with --tee or --rank-output files.
 void print_run_output(System& system, const std::string& run);
 
+// The same, and what the ranks print until the run ends. Returns the exit status of the run; a signal leaves
+// the run alone: 128 + its number.
+int follow_run_output(System& system, const std::string& run);
+
 }  // namespace ddlrun::cli

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// `ddlrun logs [ID] [-f]`: what the job has printed so far, or until its end.
+// `ddlrun logs [ID] [-f]`: what a job or a run has printed so far, or until its end.
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/run_ids.hpp"
 #include "cli/run_output.hpp"
 #include "launch/history/cancel_run.hpp"
 #include "schedulers/client/job_follow.hpp"
@@ -22,11 +23,12 @@ using namespace schedulers;
 namespace {
 
 constexpr std::string_view logs_examples =
-    R"(  ddlrun logs           # the log of the newest job so far; also: ddlrun logs last
+    R"(  ddlrun logs           # of the newest job or run so far; also: ddlrun logs last
   ddlrun logs 1234      # of job 1234; of an array: of each task
   ddlrun logs 1234_2    # of one task; of the newest job: last_2
   ddlrun logs 20261126-101502-x4Kd2P   # what --tee or --rank-output files kept of a run of ddlrun launch
-  ddlrun logs -f 1234   # follow the log until the end of the job; the exit status is that of the job)";
+  ddlrun logs -f 1234   # follow the log until the end of the job; the exit status is that of the job
+  ddlrun logs -f last   # the same of the newest job or run)";
 
 struct LogsOptions {
   std::vector<std::string> ids;
@@ -71,10 +73,8 @@ int run_logs(System& system, const LogsOptions& options) {
   }
   const std::vector<std::string> ids = options.ids.empty() ? std::vector<std::string>{"last"} : options.ids;
   const std::string& id = ids.front();
-  if (launch::names_run(id)) {
-    if (options.follow)
-      throw Error(ErrorKind::usage, {"logs -f follows jobs of ddlrun submit; this is a run of ddlrun launch",
-                                     printable(id, 200), "ddlrun logs " + quote_shell(printable(id, 200))});
+  if (launch::names_run(id) || (id == "last" && is_run_the_last(system))) {
+    if (options.follow) return follow_run_output(system, id);
     print_run_output(system, id);
     return 0;
   }
@@ -107,7 +107,7 @@ Subcommand logs_command() {
     app.add_option(
         "ID", options->ids,
         "the job id as printed by ddlrun submit, or last (the default); or a run of ddlrun launch");
-    app.add_flag("-f,--follow", options->follow, "stay until the end of the job");
+    app.add_flag("-f,--follow", options->follow, "stay until the end of the job or run");
     return [options](System& system) { return run_logs(system, *options); };
   };
   return command;

@@ -30,8 +30,24 @@ kept=$(basename "$(directory_of kept)")
 expect 0 "==> $runs/$kept/out/rank-0000.out <==" "$DDLRUN" logs "$kept"
 same "logs of a run" "$(printf '%s\n' "==> $runs/$kept/out/rank-0000.out <==" early end "==> $runs/$kept/out/rank-0000.err <==" odd)" \
   "$(cat "$work/out")"
-expect_refusal 2 'logs -f follows jobs' "$DDLRUN" logs -f "$kept"
-expect_refusal 3 "try: ddlrun diagnose $bad " "$DDLRUN" logs "$bad"
+expect 0 "==> $runs/$kept/out/rank-0000.out <==" "$DDLRUN" logs last
+expect 0 "has ended with status 0" "$DDLRUN" logs -f "$kept"
+for follow in '' -f; do
+  expect_refusal 3 "try: ddlrun diagnose $bad " "$DDLRUN" logs $follow "$bad"
+done
+"$DDLRUN" launch 1 --rank-output files -- sh -c 'echo first; until [ -e "$0" ]; do sleep 0.1; done; echo second; exit 4' \
+  "$work/go" > /dev/null 2> followed.err &
+for _ in $(seq 100); do grep -q 'output of the ranks' followed.err && break; sleep 0.1; done
+has "rank files are named at the start" followed.err "ddlrun: output of the ranks: $(directory_of followed)/out   # ddlrun logs -f last"
+"$DDLRUN" logs -f last > follow 2> follow.err &
+follower=$!
+for _ in $(seq 100); do grep -q first follow && break; sleep 0.1; done
+touch "$work/go"
+wait $follower
+same "logs -f of a run: its status" 4 $?
+same "logs -f of a run" "$(printf '%s\n' "==> $(directory_of followed)/out/rank-0000.out <==" first second)" "$(cat follow)"
+has "logs -f of a run: its end" follow.err "has ended with status 4"
+rm -r "$(directory_of followed)"
 rm -r "${runs:?}/$kept"
 
 # --- newest first; results; where the other list is
