@@ -78,7 +78,7 @@ class Builder {
 
   void add_default(const Typed& typed) {
     if (is_set(typed.name))
-      add(typed.name, "from the environment");
+      add(typed.name, source_of(typed.name));
     else
       set(typed.name, typed.value,
           printable(typed.value, 40) + ": what was usual where these words come from");
@@ -124,6 +124,10 @@ class Builder {
                        names.front().substr(0, bar)));
   }
 
+  std::string source_of(const std::string& name) const {
+    return is_typed(name) ? "from -x" : "from the environment";
+  }
+  void note_chosen_threads() { exports_.chooses_threads = true; }
   bool is_typed(const std::string& name) const { return exports_.set_by_user.count(name) != 0; }
   void forget(const std::string& name) { environment_.erase(name); }
   void remark(std::string text) { exports_.remarks.push_back(std::move(text)); }
@@ -148,9 +152,8 @@ void add_device_order(Builder& builder) {
   } else if (builder.value(name) == "PCI_BUS_ID") {
     builder.add(name, "PCI_BUS_ID, as you set it: the order in which the plan counts GPUs");
   } else {
-    builder.add(name,
-                fmt::format("{}, from the environment; note that the plan counts GPUs in PCI_BUS_ID order",
-                            printable(builder.value(name), 40)));
+    builder.add(name, fmt::format("{}, {}; note that the plan counts GPUs in PCI_BUS_ID order",
+                                  printable(builder.value(name), 40), builder.source_of(name)));
   }
 }
 
@@ -158,9 +161,13 @@ void add_own_thread_count(Builder& builder, int fewest) {
   const std::string name = "OMP_NUM_THREADS", value = printable(builder.value(name), 40);
   const auto threads = parse_unsigned(builder.value(name));
   const bool too_many = threads && fewest > 0 && *threads > static_cast<unsigned>(fewest);
-  builder.add(name, too_many ? fmt::format("{}, from the environment, although a rank has {} core{}", value,
-                                           fewest, fewest == 1 ? "" : "s")
-                             : fmt::format("{}, from the environment", value));
+  const std::string from = builder.source_of(name);
+  if (!too_many) return builder.add(name, fmt::format("{}, {}", value, from));
+  builder.add(name, fmt::format("{}, {}, although a rank has {} core{}: more threads share them ({}{}, or "
+                                "--cores-per-rank {})",
+                                value, from, fewest, fewest == 1 ? "" : "s",
+                                builder.is_typed(name) ? "-x OMP_NUM_THREADS=" : "export OMP_NUM_THREADS=",
+                                fewest, value));
 }
 
 // What the user's own environment says about threads has to reach the ranks of other hosts, too.
@@ -168,7 +175,7 @@ void add_own_thread_variables(Builder& builder) {
   for (const char* name : {"OMP_PLACES", "OMP_PROC_BIND", "OMP_DISPLAY_ENV", "GOMP_CPU_AFFINITY",
                            "KMP_AFFINITY", "KMP_HW_SUBSET", "KMP_BLOCKTIME", "KMP_SETTINGS",
                            "MKL_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"}) {
-    if (builder.is_set(name)) builder.add(name, "from the environment");
+    if (builder.is_set(name)) builder.add(name, builder.source_of(name));
   }
 }
 
@@ -195,7 +202,10 @@ void add_threads(Builder& builder, const ExportRequest& request) {
   threads.most_cores = static_cast<std::uint32_t>(std::max(0, request.most_cores));
   settle_thread_count(builder, threads.threads);
   const affinity::ThreadSettings settings = affinity::plan_thread_settings(threads, builder.seen());
-  if (builder.is_set("OMP_NUM_THREADS")) add_own_thread_count(builder, request.fewest_cores);
+  if (builder.is_set("OMP_NUM_THREADS"))
+    add_own_thread_count(builder, request.fewest_cores);
+  else if (threads.threads == 0)
+    builder.note_chosen_threads();
   for (const affinity::ThreadVariable& variable : settings.variables)
     builder.set(variable.name, variable.value, variable.value + ": " + variable.why);
   add_own_thread_variables(builder);
@@ -255,7 +265,7 @@ Exports plan_exports(const ExportRequest& request, const EnvVars& environment) {
   }
   for (const std::string& pattern : patterns) builder.add_matching(pattern, request.passes_all);
   for (const std::string& word : request.defaults) builder.add_default(parse_typed(word));
-  if (request.others) builder.report_omitted();
+  if (request.others && !request.passes_most) builder.report_omitted();
   return std::move(builder).result();
 }
 

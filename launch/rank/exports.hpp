@@ -30,7 +30,8 @@ struct ExportRequest {
   bool others = false;  // ranks on other hosts, which see nothing of our environment but what is exported
   // NAME=value for where NAME is not set here: words that others wrote for the user, so they may be seen.
   std::vector<std::string> defaults = {};
-  bool passes_all = false;  // the launcher gives its ranks the whole environment, secrets too
+  bool passes_all = false;   // the launcher gives its ranks the whole environment, secrets too
+  bool passes_most = false;  // the launcher passes what belongs to all hosts (shell_variables.hpp)
 };
 
 struct Exports {
@@ -38,6 +39,7 @@ struct Exports {
   EnvVars set_by_us;               // what ddlrun adds to mpirun's environment, with values anybody may see
   EnvVars set_by_user;             // from -x NAME=value: values that are never shown or kept
   std::vector<Reason> reasons;
+  bool chooses_threads = false;      // OMP_NUM_THREADS is that of the plan, not the user's
   std::vector<std::string> remarks;  // what contradicts each other or the plan, and what stays behind
 };
 

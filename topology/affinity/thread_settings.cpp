@@ -65,7 +65,10 @@ class Planner {
   std::string why_so_many() const {
     const std::uint32_t cores = request_.cores;
     if (request_.threads > cores && cores > 0)
-      return fmt::format("requested, on {} of its own: more threads share them", count(cores, "core"));
+      return fmt::format(
+          "--threads {}, although a rank has {}: more threads share them (--threads {}, or "
+          "--cores-per-rank {})",
+          request_.threads, count(cores, "core"), cores, request_.threads);
     if (request_.threads > 0) return "requested";
     if (request_.most_cores > cores)
       return fmt::format("the cores of the smallest rank (they have {} to {})", cores, request_.most_cores);
@@ -171,7 +174,8 @@ class Planner {
     all.ranks_per_node = request_.cores > 0 ? 1 : 0;
     all.rankfile = request_.bound && request_.launcher == "open-mpi";
     for (const AffinityFinding& finding : check_thread_environment(all)) {
-      if (finding.severity != AffinitySeverity::note)
+      // The caller names it where it names the number and its source.
+      if (finding.severity != AffinitySeverity::note && finding.id != "threads-over-cores")
         remark(fmt::format("{}; {}", finding.what, finding.hint));
     }
   }

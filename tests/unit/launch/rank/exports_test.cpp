@@ -47,9 +47,16 @@ TEST_CASE("what the user has set stays, and surprises are said") {
       plan_exports({{}, 2, 3}, {{"OMP_NUM_THREADS", "8"}, {"CUDA_DEVICE_ORDER", "FASTEST_FIRST"}});
   CHECK(exports.set_by_us.empty());
   CHECK(exports.names == Names{"CUDA_DEVICE_ORDER", "OMP_NUM_THREADS"});
-  CHECK(reason(exports, "-x OMP_NUM_THREADS") == "8, from the environment, although a rank has 2 cores");
+  CHECK(reason(exports, "-x OMP_NUM_THREADS") ==
+        "8, from the environment, although a rank has 2 cores: more threads share them (export "
+        "OMP_NUM_THREADS=2, or --cores-per-rank 8)");
+  CHECK_FALSE(exports.chooses_threads);
   CHECK(reason(exports, "-x CUDA_DEVICE_ORDER").find("PCI_BUS_ID order") != std::string::npos);
   CHECK(plan_exports({{}, 2, 3}, {}).set_by_us.at("OMP_NUM_THREADS") == "2");
+  CHECK(plan_exports({{}, 2, 3}, {}).chooses_threads);
+  CHECK(reason(plan_exports({{"OMP_NUM_THREADS=2"}, 1, 1}, {}), "-x OMP_NUM_THREADS") ==
+        "2, from -x, although a rank has 1 core: more threads share them (-x OMP_NUM_THREADS=1, or "
+        "--cores-per-rank 2)");
 }
 
 TEST_CASE("-x by name, by value, over a default, twice") {
@@ -83,8 +90,9 @@ TEST_CASE("without --threads the environment's OMP_NUM_THREADS stays, and too ma
   const Exports exports = plan_exports(request, {{"OMP_NUM_THREADS", "68"}});
   CHECK(exports.set_by_us.count("OMP_NUM_THREADS") == 0);
   CHECK(exports.set_by_us.at("MKL_NUM_THREADS") == "68");
-  REQUIRE(exports.remarks.size() == 1);
-  CHECK(exports.remarks[0].find("68 threads on 4 cores") != std::string::npos);
+  CHECK(exports.remarks.empty());
+  CHECK(
+      reason(exports, "-x OMP_NUM_THREADS").starts_with("68, from the environment, although a rank has 4 "));
 }
 
 TEST_CASE("-x that cannot hold is refused with what to type") {
