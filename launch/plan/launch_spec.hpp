@@ -77,6 +77,9 @@ struct FrameworkSpec {
   frameworks::HorovodSettings horovod;
   frameworks::IntelCaffeOptions intel_caffe;
   std::vector<std::string> remarks;  // why, for people
+  // Two of them in which nothing is wrong: what the framework was seen by, and that it numbers the ranks host
+  // by host. "" where they are not made.
+  std::string detection, order_remark;
 };
 
 struct OutputSpec {

@@ -216,14 +216,17 @@ ResolvedFramework resolve_framework(System& system, const LaunchFlags& flags, co
   resolve_style(own, detected, spec);
   resolve_ddl(own, spec);
   resolve_horovod(system, own, spec);
-  if (!named && spec.framework == detected.framework && !detected.why.empty())
+  if (!named && spec.framework == detected.framework && !detected.why.empty()) {
     spec.remarks.push_back(frameworks::render_detection(detected));
+    if (!detected.doubtful) spec.detection = spec.remarks.back();
+  }
   result.leaves_threads_free = leaves_free(spec.framework, flags.affinity);
   result.is_packed = frameworks::usual_order(spec.framework) == topology::RankOrder::packed;
   if (result.is_packed && flags.plan.order.empty() && shape.rankfile.empty()) {
-    spec.remarks.push_back(
+    spec.order_remark =
         fmt::format("ranks are numbered host by host, as {} assumes (--order ddl: over the hosts)",
-                    name_of(spec.framework)));
+                    name_of(spec.framework));
+    spec.remarks.push_back(spec.order_remark);
   }
   return result;
 }

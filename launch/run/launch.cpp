@@ -8,6 +8,7 @@
 #include "launch/history/run_store.hpp"
 #include "launch/launchers/dry_run.hpp"
 #include "launch/launchers/launch_command.hpp"
+#include "launch/monitor/rank_files.hpp"
 #include "launch/plan/choose_program.hpp"
 #include "launch/plan/launch_plan.hpp"
 #include "launch/run/launch_restart.hpp"
@@ -46,7 +47,7 @@ void print_dry_run(System& system, const LaunchSpec& spec, const LaunchPlan& pla
 
 // "; rank order: ..." where several hosts have several ranks. A rankfile of the user's has an order of its
 // own.
-std::string render_order(const JobPlan& job) {
+std::string render_order(const JobPlan& job, const FrameworkSpec& framework) {
   switch (host_order(job.ranks)) {
     case HostOrder::one_each:
       return "";
@@ -54,30 +55,49 @@ std::string render_order(const JobPlan& job) {
       return std::string("; rank order: round robin over hosts") +
              (job.plan ? " (--order packed: host by host)" : "");
     case HostOrder::host_by_host:
-      return std::string("; rank order: host by host") +
-             (job.plan ? " (--order ddl: round robin over hosts)" : "");
+      return fmt::format(
+          "; rank order: host by host{}{}",
+          framework.order_remark.empty() ? "" : fmt::format(", as {} assumes", name_of(framework.framework)),
+          job.plan ? " (--order ddl: round robin over hosts)" : "");
     case HostOrder::other:
       return "; rank order: as listed in the rankfile";
   }
   return "";
 }
 
-void print_start(System& system, const LaunchPlan& plan, const std::string& run_dir) {
+// A line for each remark; one for all choices in which nothing is wrong.
+std::vector<std::string> render_choices(const LaunchSpec& spec, const LaunchPlan& plan) {
   const Exports& exports = plan.environment.exports;
-  for (const std::string& remark : plan.remarks()) system.err("ddlrun: " + remark + "\n");
-  for (const Reason& reason : exports.reasons) {
-    if (reason.subject == "-x OMP_NUM_THREADS") system.err("ddlrun: OMP_NUM_THREADS=" + reason.why + "\n");
+  std::vector<std::string> lines, settled;
+  for (const std::string& remark : plan.remarks()) {
+    if (remark == spec.framework.order_remark) continue;  // the last line has it
+    const bool is_settled = remark == spec.framework.detection || remark == plan.environment.network.remark;
+    (is_settled ? settled : lines).push_back(remark);
   }
-  for (const auto& [name, value] : exports.set_by_user) {
-    system.err("ddlrun: " + name + " is set from -x\n");
-  }
+  constexpr std::string_view threads = "OMP_NUM_THREADS";
+  for (const Reason& reason : exports.reasons)
+    if (reason.subject == fmt::format("-x {}", threads))
+      (exports.chooses_threads ? settled : lines).push_back(fmt::format("{}={}", threads, reason.why));
+  std::vector<std::string> names;
+  for (const auto& [name, value] : exports.set_by_user)
+    if (name != threads) names.push_back(name);
+  if (!names.empty())
+    lines.push_back(fmt::format("{} {} set from -x", join(names, ", "), names.size() == 1 ? "is" : "are"));
+  if (!settled.empty()) lines.push_back(join(settled, "; "));
+  return lines;
+}
+
+void print_start(System& system, const LaunchSpec& spec, const LaunchPlan& plan, const std::string& run_dir) {
+  for (const std::string& line : render_choices(spec, plan)) system.err("ddlrun: " + line + "\n");
   system.err("ddlrun: run directory " + run_dir + "\n");
+  if (spec.output.writes_files())
+    system.err("ddlrun: output of the ranks: " + rank_file_directory(run_dir) + "   # ddlrun logs -f last\n");
   const PlacedRanks& placed = plan.placed;
   const std::size_t ranks = placed.job.ranks.size();
   system.err(
       fmt::format("ddlrun: {} rank{} on {}, started by {}; its command is in argv of the run directory{}\n",
                   ranks, ranks == 1 ? "" : "s", printable(fold_host_list(placed.job.hosts), 200),
-                  title_of(placed.kind()), render_order(placed.job)));
+                  title_of(placed.kind()), render_order(placed.job, spec.framework)));
 }
 
 // The bundled trainer writes its metrics where `report` finds them, unless it is given another file. Its
@@ -117,7 +137,7 @@ AttemptResult run_attempt(System& system, const LaunchSpec& spec) {
   result.run_dir = choose_run_dir(system, spec.run_dir, true);
   add_metrics(system.environment, job, result.run_dir, plan.program.program);
   LaunchCommand command = make_launch_command(system, spec, plan, result.run_dir, false);
-  print_start(system, plan, result.run_dir);
+  print_start(system, spec, plan, result.run_dir);
   RunRecord record = make_run_record(system, spec, plan, result.run_dir);
   if (!spec.run_dir.empty() && spec.in_history) add_to_list(system, result.run_dir);
   result.end = run_launch(system, {spec, plan, std::move(command), std::move(record), result.run_dir});

@@ -35,7 +35,7 @@ wait
 words=(2x2x1 'node[1-2]' --cores-per-rank 1 --strict)
 for launcher in openmpi ssh; do
   command -v mpirun > /dev/null || [ $launcher = ssh ] || { echo "no mpirun here: left out"; continue; }
-  expect 0 "ranks are numbered host by host, as pytorch assumes" on node1 "$tool" launch "${words[@]}" --launcher $launcher -- \
+  expect 0 "rank order: host by host, as pytorch assumes" on node1 "$tool" launch "${words[@]}" --launcher $launcher -- \
     $python train.py $launcher
   if $python "$lab_tests/torch_judge.py" "$lab_home/$launcher" "$lab_home/alone" "$lab_home/torchrun" > "$work/judged" 2>&1; then
     echo "$launcher: $(cat "$work/judged")"
