@@ -32,7 +32,8 @@ large to train with.
 The ranks get PATH, LD_LIBRARY_PATH, CUDA_DEVICE_ORDER and OMP_NUM_THREADS, the variables of -x, and the
 variables that pin the threads of the program's OpenMP runtime to the rank's cores. --dry-run explains
 each variable, --affinity off (the default for PyTorch) sets none of the last kind, and a variable that you
-set stays as it is. With srun the ranks get the whole environment, with the others only ranks on this host.
+set stays as it is. Ranks on this host get your whole environment, on other hosts with srun and, but for
+secrets, with ssh; mpirun passes there only what -x names.
 
 While the job runs, launch reports a stalled rank and a silent host. When it ends, launch reports the
 rank that failed first and the cause. A supervisor beside each rank ends all processes of that rank.

@@ -12,9 +12,13 @@
 #include "launch/plan/nested_program.hpp"
 #include "launch/plan/plan_job_ranks.hpp"
 #include "launch/plan/select_launcher.hpp"
+#include "launch/plan/shell_environment.hpp"
 #include "launch/plan/slurm_slots.hpp"
+#include "launch/rank/shell_variables.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace ddlrun::launch {
 
@@ -148,22 +152,35 @@ bool takes_result(System& system, const LaunchSpec& spec, EnvironmentPlan& plan)
   return false;
 }
 
+// In a Slurm job Open MPI and hydra start their daemons by srun, which hands the environment on.
+std::string remark_on_unpassed(System& system, const LaunchSpec& spec, const PlacedRanks& placed,
+                               const Exports& exports) {
+  const bool is_ssh = placed.kind() == LauncherKind::ssh;
+  if (!is_ssh && !system.environment.get("SLURM_JOB_ID").empty()) return {};
+  const auto names =
+      find_unpassed(system.environment.variables, read_shell_start(system), exports.names,
+                    is_ssh ? EnvironmentPassing::selected : EnvironmentPassing::exported_names);
+  const bool has_ranks_here = std::ranges::any_of(placed.job.hosts, [&](const std::string& host) {
+    return topology::is_this_host(system.environment, host);
+  });
+  if (!names.empty()) return render_unpassed(names, has_ranks_here ? system.environment.host_name : "");
+  // A job may begin with all variables of the shell that submitted it: they are no news of this shell.
+  const bool is_unsure = !is_ssh && spec.exports.empty() && in_scheduler_job(system.environment);
+  return is_unsure ? "variables of this shell reach ranks on other hosts only by -x NAME" : "";
+}
+
 EnvironmentPlan plan_environment(System& system, const LaunchSpec& spec, const PlacedRanks& placed,
                                  const ProgramPlan& program) {
   const JobPlan& job = placed.job;
   EnvironmentPlan plan;
   const bool others =
       !job.all_on_this_host(system.environment) && placed.kind() != LauncherKind::srun;  // srun exports all
-  plan.exports = plan_exports({spec.exports, job.fewest_cores(), job.most_cores(), program.threads, others,
-                               spec.default_exports, placed.kind() == LauncherKind::srun},
-                              system.environment.variables);
+  plan.exports = plan_exports(
+      {spec.exports, job.fewest_cores(), job.most_cores(), program.threads, others, spec.default_exports,
+       placed.kind() == LauncherKind::srun, placed.kind() == LauncherKind::ssh},
+      system.environment.variables);
   add_restart_number(spec.restart, plan.exports);
   append(plan.remarks, plan.exports.remarks);
-  // There srun or sbatch is usual, whose ranks get the whole environment. In a Slurm job Open MPI and hydra
-  // start their daemons by srun, which hands the environment on.
-  if (others && spec.exports.empty() && in_scheduler_job(system.environment) &&
-      (placed.kind() == LauncherKind::ssh || system.environment.get("SLURM_JOB_ID").empty()))
-    plan.remarks.emplace_back("variables of this shell reach ranks on other hosts only by -x NAME");
   plan.network = choose_launch_network(system, spec, job);
   add_network(plan.network, plan.exports);
   append_remark(plan.remarks, plan.network.remark);
@@ -172,6 +189,7 @@ EnvironmentPlan plan_environment(System& system, const LaunchSpec& spec, const P
                                          program.program.command, plan.network, placed.kind());
   add_framework(plan.framework, plan.exports);
   append(plan.remarks, plan.framework.remarks);
+  if (others) append_remark(plan.remarks, remark_on_unpassed(system, spec, placed, plan.exports));
   complete_rank_map(spec.placement, plan.exports, placed.kind(), plan.framework, plan.rank_map, plan.remarks);
   assign_programs(system, spec, plan.rank_map);
   plan.has_result = takes_result(system, spec, plan);

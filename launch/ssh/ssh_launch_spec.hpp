@@ -28,7 +28,7 @@ struct SshLaunchSpec {
 struct SshHostSpec {
   RankMap rank_map;
   RankProgram program;
-  EnvVars values;  // of what is exported
+  EnvVars values;  // of what is exported, and of the other variables that reach all hosts
   int grace_ms = 2000;
 };
 

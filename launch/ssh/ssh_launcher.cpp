@@ -6,6 +6,7 @@
 #include "base/text/text.hpp"
 #include "doctor/remote/reach.hpp"
 #include "launch/rank/output_frame.hpp"
+#include "launch/rank/shell_variables.hpp"
 #include "launch/rank/stderr_source.hpp"
 #include "launch/ssh/host_command.hpp"
 #include "topology/sources/job_machines.hpp"
@@ -51,12 +52,9 @@ Message as_message(const std::string& text, const std::string& host) {
 SshLauncher::SshLauncher(System& system, ChildPool& children, SshLaunchSpec document)
     : system_(system), children_(children), spec_(std::move(document)), job_(spec_.rank_map) {
   build_id_ = read_own_binary().build_id;
-  SshHostSpec spec{spec_.rank_map, spec_.program, {}, spec_.grace_ms};
-  for (const std::string& name : spec_.exported) {
-    const auto found = system.environment.variables.find(name);
-    if (found != system.environment.variables.end()) spec.values.insert(*found);
-  }
-  host_spec_text_ = render_ssh_host_spec(spec);
+  host_spec_text_ =
+      render_ssh_host_spec({spec_.rank_map, spec_.program,
+                            select_passed(system.environment.variables, spec_.exported), spec_.grace_ms});
   for (std::uint32_t node = 0; node < spec_.rank_map.hosts.size(); ++node) {
     HostConnection& connection = connections_.emplace_back();
     connection.node = node;

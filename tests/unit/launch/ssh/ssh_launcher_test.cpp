@@ -44,13 +44,16 @@ TEST_CASE("this host needs no ssh; values of variables travel by stdin only") {
   job.spec.rank_map.hosts = {{"here", 0, {0, 1, 2, 3}}};
   job.spec.exported = {"TOKEN", "ABSENT"};
   job.fake.environment.variables["TOKEN"] = "s3cret";
+  job.fake.environment.variables["API_TOKEN"] = "not exported";
+  job.fake.environment.variables["CRASH"] = "2";
+  job.fake.environment.variables["HOME"] = "/home/ada";
   job.on_message = [&](std::size_t child, const SshMessage& message) {
     if (message.word == SshMessageType::start) job.end_ranks(child, 0);
   };
   CHECK(job.run() == 0);
   REQUIRE(job.pool.children.size() == 1);
   CHECK(job.pool.children[0].spec.command == Command{"/opt/ddlrun/bin/ddlrun", "ssh-daemon"});
-  CHECK(parse_ssh_host_spec(job.messages.at(0).bytes).values == EnvVars{{"TOKEN", "s3cret"}});
+  CHECK(parse_ssh_host_spec(job.messages.at(0).bytes).values == EnvVars{{"CRASH", "2"}, {"TOKEN", "s3cret"}});
 }
 
 TEST_CASE("a host that refuses keeps all others from starting") {
