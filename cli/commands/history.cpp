@@ -29,8 +29,8 @@ constexpr std::string_view history_examples = R"(  ddlrun history               
 constexpr std::string_view history_notes =
     R"(The status of a run that was killed together with its ddlrun is unknown. In `ddlrun report RUN` and
 `ddlrun replay RUN`, RUN is an id from this list, its beginning, the id of the job in which it ran (2; of
-an array 9_1), a run directory, or last. `--prune` removes runs with their directories, but leaves those of --run-dir and of jobs
-where they are.)";
+an array 9_1), a run directory, or last. `--prune` removes runs with their directories, but leaves those
+of --run-dir and of jobs where they are.)";
 
 struct HistoryOptions {
   std::string limit = "20";

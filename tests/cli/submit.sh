@@ -80,7 +80,7 @@ expect_refusal 2 'cores_per_node is not set; the nodes differ: 1 with 68, 1 with
 expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --runner srun --threads 2 --walltime 1h --dry-run -- ./train
 grep -q 'doctor --quick --dims 4x2x1 --via srun --exclusive --warn GPU -- ' out || fail "doctor needs ssh: $(grep doctor out)"
 grep -q -- '--doctor warn goes on' out || fail "no way round doctor"
-expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --gpus per-rank --exclusive no --walltime 1h --dry-run -- ./train
+expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --gpus per-rank --exclusive no --threads 2 --walltime 1h --dry-run -- ./train
 grep -q 'doctor --quick --dims 4x2x1 --gpus 4 -- ' out || fail "doctor does not know the GPUs: $(grep doctor out)"
 expect 0 '' "$DDLRUN" submit --slurm 1x1x1 --environment A=1,B=2 --environment C --walltime 1h --dry-run -- ./train
 grep -qxF 'ddl_passed=(A B C)' out || fail "not three variables: $(grep ddl_passed out)"

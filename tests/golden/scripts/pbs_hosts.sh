@@ -93,7 +93,7 @@ ddl_run_dir=$ddl_dir/run.$ddl_id
 ddl_program=(./train)
 
 # What would break on these hosts ends the job before anything is started.
-"$ddl_binary" doctor --quick --dims 2x2x1 -- "${ddl_program[@]}" >&2 || {
+"$ddl_binary" doctor --quick --dims 2x2x1 --gpus 2 --exclusive -- "${ddl_program[@]}" >&2 || {
   ddl_status=$?
   ddl_fail "doctor's status is $ddl_status: nothing is started" \
     'the remedies above; --doctor warn goes on where the job can run nevertheless' "$ddl_status"

@@ -86,7 +86,7 @@ ddl_run_dir=$ddl_dir/run.$ddl_id
 ddl_program=(caffe train --solver=solver.prototxt)
 
 # Report what would break on these hosts; the job continues.
-"$ddl_binary" doctor --quick --dims 1x2x2 --warn GPU -- "${ddl_program[@]}" >&2 || ddl_say 'doctor found something; the job goes on'
+"$ddl_binary" doctor --quick --dims 1x2x2 --exclusive --warn GPU -- "${ddl_program[@]}" >&2 || ddl_say 'doctor found something; the job goes on'
 
 # What reaches the ranks, by name.
 ddl_exports=(-x DDLRUN_RESTART_COUNT)

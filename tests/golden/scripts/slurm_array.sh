@@ -17,7 +17,7 @@ set -u
 
 # Names of this script begin with ddl_.
 ddl_dir=/scratch/me/.ddlrun/jobs/0001
-ddl_id=${SLURM_JOB_ID:-$$}
+ddl_id=${SLURM_ARRAY_JOB_ID:-$$}_${SLURM_ARRAY_TASK_ID:-}
 ddl_index=${SLURM_ARRAY_TASK_ID:-}
 ddl_restarts=${SLURM_RESTART_COUNT:-0}
 case $ddl_restarts in '' | *[!0-9]*) ddl_restarts=0 ;; esac

@@ -105,7 +105,7 @@ srun --nodes=4 --ntasks=4 --ntasks-per-node=1 -- bash -c 'mkdir -p -- "$2" || ex
 ddl_program=(python train.py --name 'it'\''s "4x4"')
 
 # What would break on these hosts ends the job before anything is started.
-"$ddl_binary" doctor --quick --dims 4x2x2 -- "${ddl_program[@]}" >&2 || {
+"$ddl_binary" doctor --quick --dims 4x2x2 --gpus 4 --exclusive -- "${ddl_program[@]}" >&2 || {
   ddl_status=$?
   ddl_fail "doctor's status is $ddl_status: nothing is started" \
     'the remedies above; --doctor warn goes on where the job can run nevertheless' "$ddl_status"

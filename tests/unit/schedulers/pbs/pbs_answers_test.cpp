@@ -211,20 +211,6 @@ TEST_CASE("ends of jobs: exit status and substate") {
   }
 }
 
-// Which of its conditions a dependency missed, PBS does not say: the parent may still run.
-TEST_CASE("a job that PBS removed by its dependency") {
-  const JobStatus status =
-      reported(R"("job_state":"F","substate":92,"depend":"afterok:2.s@s,afterany:4[].s@s")");
-  CHECK(status.explained ==
-        "PBS removed it before it started, by its dependency afterok:2.s@s,afterany:4[].s@s: that job ended "
-        "otherwise, or PBS does not have it; ddlrun status 2.s '4[].s'");
-  CHECK(status.reason.empty());
-  CHECK(status.never_started());
-  CHECK(reported(R"("job_state":"F","substate":92)").explained.find("depend") == std::string::npos);
-  CHECK_FALSE(
-      reported(R"("job_state":"F","substate":91,"Exit_status":271,"exec_host":"n1/0")").never_started());
-}
-
 TEST_CASE("letters of jobs that are not over") {
   const std::pair<const char*, JobState> letters[] = {{"Q", S::queued},  {"H", S::held},    {"W", S::queued},
                                                       {"T", S::queued},  {"R", S::running}, {"E", S::running},
@@ -238,14 +224,6 @@ TEST_CASE("letters of jobs that are not over") {
     CHECK_FALSE(status.exit_status);
     CHECK(status.restarts == 2);
   }
-}
-
-TEST_CASE("an array whose parent goes on is not over") {
-  const auto jobs = parse_qstat_json(R"({"Jobs":{"3[].s":{"job_state":"B","array":"True"},)"
-                                     R"("3[0].s":{"job_state":"X","substate":92,"Exit_status":0}}})");
-  const JobStatus status = status_of("3[].s", *jobs, pbs_status, "?");
-  CHECK(status.state == S::running);
-  CHECK_FALSE(status.exit_status);
 }
 
 TEST_CASE("JSON as PBS really writes it") {

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Jobs that PBS removed before they started, and arrays that go on.
+#include "schedulers/pbs/pbs_answers.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun;
+using namespace ddlrun::schedulers;
+
+namespace {
+
+JobStatus removed(const std::string& fields) {
+  return pbs_status(parse_qstat_json(R"({"Jobs":{"7.s":{)" + fields + "}}}").value().at(0));
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("schedulers/pbs/pbs_states");
+
+// Which of its conditions a dependency missed, PBS does not say: the parent may still run.
+TEST_CASE("a job that PBS removed by its dependency") {
+  const JobStatus status =
+      removed(R"("job_state":"F","substate":92,"depend":"afterok:2.s@s,afterany:4[].s@s")");
+  CHECK(status.explained ==
+        "PBS removed it before it started, by its dependency afterok:2.s@s,afterany:4[].s@s: that job ended "
+        "otherwise, or PBS does not have it; ddlrun status 2.s '4[].s'");
+  CHECK(status.reason.empty());
+  CHECK(status.never_started());
+  CHECK(removed(R"("job_state":"F","substate":92)").explained.find("depend") == std::string::npos);
+  CHECK_FALSE(
+      removed(R"("job_state":"F","substate":91,"Exit_status":271,"exec_host":"n1/0")").never_started());
+}
+
+TEST_CASE("an array whose parent goes on is not over") {
+  const auto jobs = parse_qstat_json(R"({"Jobs":{"3[].s":{"job_state":"B","array":"True"},)"
+                                     R"("3[0].s":{"job_state":"X","substate":92,"Exit_status":0}}})");
+  const JobStatus status = status_of("3[].s", *jobs, pbs_status, "?");
+  CHECK(status.state == JobState::running);
+  CHECK_FALSE(status.exit_status);
+}
+
+TEST_SUITE_END();
