@@ -2,12 +2,10 @@
 #include "runtime/data/class_findings.hpp"
 
 #include "base/text/text.hpp"
+#include "runtime/data/image_files.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <filesystem>
 #include <map>
 #include <string_view>
 
@@ -17,26 +15,19 @@ namespace {
 struct ClassFiles {
   std::size_t images = 0;                      // that are read
   std::map<std::string, std::size_t> formats;  // of images that are not read: ".webp"
+  std::string foreign;                         // where the first of them is: "monday/1.webp"
   std::size_t others = 0;
 };
 
-bool is_foreign_image(const std::string& ending) {
-  constexpr std::array<std::string_view, 12> endings{".webp", ".tif",  ".tiff", ".heic", ".heif", ".gif",
-                                                     ".bmp",  ".avif", ".jp2",  ".jxl",  ".pbm",  ".svg"};
-  return std::ranges::find(endings, ending) != endings.end();
-}
-
 ClassFiles count_files(const std::string& directory) {
   ClassFiles found;
-  std::error_code ignored;
-  for (std::filesystem::directory_iterator at(directory, ignored), end; at != end; at.increment(ignored)) {
-    const std::string name = at->path().filename().string();
-    if (name.front() == '.' || at->is_directory(ignored)) continue;
-    const std::string ending = ending_of(name);
-    if (has_image_name(name)) {
+  for (const std::string& name : list_files_below(directory)) {
+    const std::string_view file = base_name(name);
+    if (has_image_name(file)) {
       ++found.images;
-    } else if (is_foreign_image(ending)) {
-      ++found.formats[ending];
+    } else if (has_foreign_image_name(file)) {
+      ++found.formats[ending_of(file)];
+      if (found.foreign.empty()) found.foreign = name;
     } else {
       ++found.others;
     }
@@ -52,8 +43,8 @@ std::string render_formats(const std::map<std::string, std::size_t>& formats) {
 }
 
 std::string convert_hint(const std::string& directory, const ClassFiles& found) {
-  return fmt::format("mogrify -format png {}/*{}   # ImageMagick; .jpg, .png and .pnm are read",
-                     quote_shell(directory), found.formats.begin()->first);
+  const std::string first = directory + "/" + found.foreign;
+  return convert_images_hint(quote_shell(directory_of(first)) + "/*" + ending_of(first));
 }
 
 // A class without images that can be read.
@@ -70,7 +61,7 @@ Message describe_empty(const std::string& name, const std::string& directory) {
   return {fmt::format("the directory \"{}\" has no files, so it is no class of this training",
                       printable(name, 80)),
           printable(directory),
-          fmt::format("ls {}   # images belong directly into it", quote_shell(directory))};
+          fmt::format("ls {}   # images of the class belong there", quote_shell(directory))};
 }
 
 Message describe_partly(const std::string& name, const std::string& directory, const ClassFiles& found) {
@@ -78,6 +69,12 @@ Message describe_partly(const std::string& name, const std::string& directory, c
                       render_formats(found.formats), count_of(found.images, "image"),
                       found.images == 1 ? "is" : "are"),
           printable(directory), convert_hint(directory, found)};
+}
+
+Message describe_single(const std::string& name, const std::string& directory) {
+  return {fmt::format("the class \"{}\" has a single training image", printable(name, 80)),
+          printable(directory),
+          fmt::format("ls -R {}   # a net needs tens of images of a class", quote_shell(directory))};
 }
 
 Message describe_untested(const std::string& name, const std::string& test) {
@@ -100,6 +97,7 @@ std::vector<Message> check_class_directories(const std::string& directory, const
       continue;
     }
     if (!found.formats.empty()) warnings.push_back(describe_partly(name, place, found));
+    if (found.images == 1) warnings.push_back(describe_single(name, place));
     const std::string tests = test.empty() ? "" : test + "/" + name;
     if (tests.empty()) continue;
     const ClassFiles tested = count_files(tests);

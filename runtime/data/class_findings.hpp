@@ -11,8 +11,9 @@
 namespace ddlrun::runtime {
 
 // Warnings about the class directories in `directory`: one without files, and files of an image format that
-// is not read, by format and count. `test`: the directory of the test images, "" for none; a warning for each
-// class without any there. Throws Error(request) for a training class whose files can all not be read.
+// is not read, by format and count; one with a single image. `test`: the directory of the test images, "" for
+// none; a warning for each class without any there. Throws Error(request) for a training class whose files
+// can all not be read.
 std::vector<Message> check_class_directories(const std::string& directory, const std::string& test);
 
 }  // namespace ddlrun::runtime

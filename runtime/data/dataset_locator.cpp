@@ -92,7 +92,7 @@ std::optional<SplitPath> inspect_directory(const std::string& directory, bool te
     if (two_directories && is_directory(directory + "/" + word))
       return SplitPath{DataKind::directories, directory + "/" + word, test};
   }
-  if (!two_lists && !two_directories && !find_class_directories(directory).empty())
+  if (!two_lists && !two_directories && is_class_root(directory))
     return SplitPath{DataKind::directories, directory, test};
   return std::nullopt;
 }

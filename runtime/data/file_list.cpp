@@ -5,6 +5,7 @@
 #include "base/text/text.hpp"
 #include "runtime/core/error_list.hpp"
 #include "runtime/core/hash.hpp"
+#include "runtime/data/image_files.hpp"
 
 #include <fmt/format.h>
 
@@ -22,21 +23,19 @@ namespace files = std::filesystem;
 constexpr std::size_t most_list_errors = 10;
 constexpr std::uint64_t largest_label = UINT16_MAX;
 constexpr const char* class_names_file = "classes.txt";
-
-// Names in order; none where the directory cannot be read.
-std::vector<std::string> names_in(const std::string& directory, bool directories) {
-  std::vector<std::string> names;
-  std::error_code ignored;
-  for (files::directory_iterator at(directory, ignored), end; at != end; at.increment(ignored)) {
-    const std::string name = at->path().filename().string();
-    if (directories ? at->is_directory(ignored) && name.front() != '.' : has_image_name(name))
-      names.push_back(name);
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
+constexpr std::array<std::string_view, 4> split_names{"train", "test", "val", "eval"};
 
 bool holds_images(const std::string& directory) {
+  bool found = false;
+  visit_files_below(directory, [&](const std::string& name) {
+    found = has_image_name(base_name(name));
+    return !found;
+  });
+  return found;
+}
+
+// Images in it, not in directories below it.
+bool holds_images_itself(const std::string& directory) {
   std::error_code ignored;
   for (files::directory_iterator at(directory, ignored), end; at != end; at.increment(ignored)) {
     if (has_image_name(at->path().filename().string())) return true;
@@ -44,8 +43,13 @@ bool holds_images(const std::string& directory) {
   return false;
 }
 
+bool is_named_as_split(const std::string& name) {
+  const std::string small = to_lower(name);
+  return std::ranges::any_of(split_names, [&](std::string_view start) { return small.starts_with(start); });
+}
+
 Error refuse_no_images(const std::string& directory) {
-  const std::size_t directories = names_in(directory, true).size();
+  const std::size_t directories = list_subdirectories(directory).size();
   return {ErrorKind::request,
           {directories == 0
                ? "no images found: there are no class directories"
@@ -63,27 +67,32 @@ Error refuse_class(const std::string& name, const std::string& directory, const 
                          printable(directory + "/" + name)),
              printable(there), "ls " + quote_shell(there)}};
   }
+  constexpr std::size_t most_named = 10;
+  std::vector<std::string> known = training.names;
+  known.resize(std::min(known.size(), most_named));
+  for (std::string& one : known) one = printable(one, 40);
+  const std::size_t more = training.names.size() - known.size();
+  const std::string here = directory + "/" + name;
   return {ErrorKind::request,
-          {fmt::format("\"{}\" is not a class of the training images, which have {}", printable(name),
-                       training.names.size()),
-           printable(directory), "ls " + quote_shell(directory)}};
+          {fmt::format("\"{}\" is not a class of the training images, which have {}: {}{}", printable(name),
+                       training.names.size(), join(known, ", "),
+                       more == 0 ? "" : fmt::format(" and {} more", more)),
+           printable(here),
+           fmt::format("mkdir {}   # for training images of this class; or move {} away", quote_shell(there),
+                       quote_shell(here))}};
 }
 
 }  // namespace
 
-std::string ending_of(const std::string& name) {
-  const std::size_t dot = name.rfind('.');
-  return dot == std::string::npos ? "" : to_lower(std::string_view(name).substr(dot));
-}
-
-bool has_image_name(const std::string& name) {
-  static const std::array<std::string_view, 6> endings{".jpg", ".jpeg", ".png", ".ppm", ".pgm", ".pnm"};
-  return !name.starts_with('.') &&
-         std::find(endings.begin(), endings.end(), ending_of(name)) != endings.end();
-}
-
 std::vector<std::string> list_subdirectories(const std::string& directory) {
-  return names_in(directory, true);
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (files::directory_iterator at(directory, ignored), end; at != end; at.increment(ignored)) {
+    std::string name = at->path().filename().string();
+    if (at->is_directory(ignored) && name.front() != '.') names.push_back(std::move(name));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 void FileList::add(std::string_view name, Label label) {
@@ -138,9 +147,18 @@ FileList parse_file_list(std::string_view text, const std::string& name, const s
 }
 
 std::vector<std::string> find_class_directories(const std::string& directory) {
-  std::vector<std::string> classes = names_in(directory, true);
+  std::vector<std::string> classes = list_subdirectories(directory);
   std::erase_if(classes, [&](const std::string& name) { return !holds_images(directory + "/" + name); });
   return classes;
+}
+
+bool is_class_root(const std::string& directory) {
+  const std::vector<std::string> names = list_subdirectories(directory);
+  const auto place = [&](const std::string& name) { return directory + "/" + name; };
+  if (std::ranges::any_of(names, [&](const std::string& n) { return holds_images_itself(place(n)); }))
+    return true;
+  return std::ranges::none_of(names, is_named_as_split) &&
+         std::ranges::any_of(names, [&](const std::string& name) { return holds_images(place(name)); });
 }
 
 FileList scan_class_directories(const std::string& directory, const ClassDirectories& training) {
@@ -158,8 +176,10 @@ FileList scan_class_directories(const std::string& directory, const ClassDirecto
   for (const std::string& name : found) {
     const auto at = std::lower_bound(names.begin(), names.end(), name);
     if (at == names.end() || *at != name) throw refuse_class(name, directory, training);
-    for (const std::string& file : names_in(directory + "/" + name, false))
-      list.add(name + "/" + file, static_cast<Label>(at - names.begin()));
+    for (const std::string& file : list_files_below(directory + "/" + name)) {
+      if (has_image_name(base_name(file)))
+        list.add(name + "/" + file, static_cast<Label>(at - names.begin()));
+    }
   }
   return list;
 }
@@ -168,7 +188,13 @@ std::vector<std::string> read_class_names(const std::string& directory) {
   std::vector<std::string> names;
   std::ifstream file(directory + "/" + class_names_file);
   for (std::string line; std::getline(file, line);) {
-    if (!trim(line).empty()) names.emplace_back(trim(line));
+    if (trim(line).empty()) continue;
+    names.emplace_back(trim(line));
+    if (names.back().find('/') == std::string::npos) continue;  // checkpoints join the names with it
+    const std::string path = directory + "/" + class_names_file;
+    throw Error(ErrorKind::request,
+                {fmt::format("the class name \"{}\" has a slash", printable(names.back(), 80)),
+                 printable(path), "sed -i 's|/| or |g' " + quote_shell(path)});
   }
   return names;
 }

@@ -43,22 +43,19 @@ class FileList {
 // lines.
 FileList parse_file_list(std::string_view text, const std::string& name, const std::string& directory);
 
-// ".jpg" of "IMG_1.JPG", "" of "notes".
-std::string ending_of(const std::string& name);
-// Ends as an image that ddl-train reads: .jpg, .jpeg, .png, .ppm, .pgm or .pnm, in small or capital letters.
-bool has_image_name(const std::string& name);
-
 // `classes.txt` beside the records of an LMDB: the class names in the order of their labels, one a line.
-// Empty where there is none. write: throws Error(request).
+// Empty where there is none. Both throw Error(request): for a name with a slash; where it cannot be written.
 std::vector<std::string> read_class_names(const std::string& directory);
 void write_class_names(const std::string& directory, const std::vector<std::string>& names);
 
 // Sorted names of the subdirectories of `directory`, hidden ones left out; none where it cannot be read.
 std::vector<std::string> list_subdirectories(const std::string& directory);
-// Those that contain images.
+// Those that contain images, at any depth.
 std::vector<std::string> find_class_directories(const std::string& directory);
-// CLASS/*.{jpg,jpeg,png,ppm,pgm,pnm}. `training`: the classes of the training images; {} to detect them.
-// Throws Error(request) if there are no images or a class is not among `training`.
+// Whether `directory` has the class directories itself: not photos/ with photos/training and photos/testing.
+bool is_class_root(const std::string& directory);
+// The images below each CLASS, in the order of list_files_below(). `training`: the classes of the training
+// images; {} to detect them. Throws Error(request) if there are no images or a class is not among `training`.
 FileList scan_class_directories(const std::string& directory, const ClassDirectories& training);
 
 }  // namespace ddlrun::runtime

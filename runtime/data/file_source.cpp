@@ -167,6 +167,21 @@ ImageSizes survey_sizes(const FileList& list) {
   return sizes;
 }
 
+std::vector<Message> find_damaged(const FileList& list) {
+  std::vector<Message> damaged;
+  std::vector<std::uint8_t> bytes;
+  for (std::size_t i = 0; i < list.count(); ++i) {
+    const std::string path = list.path(i);
+    try {
+      read_image_file(path, bytes);
+      decode_image(bytes, 3, path);
+    } catch (const Error& error) {
+      damaged.push_back(error.message());
+    }
+  }
+  return damaged;
+}
+
 SourcePtr make_file_source(FileList list, const DataRequest& request) {
   return std::make_shared<FileSource>(std::move(list), request);
 }

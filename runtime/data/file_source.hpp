@@ -2,9 +2,12 @@
 // Images in files, decoded on demand; and a cache for sources that fit into memory.
 #pragma once
 
+#include "base/text/error.hpp"
 #include "runtime/data/data_request.hpp"
 #include "runtime/data/file_list.hpp"
 #include "runtime/data/image_source.hpp"
+
+#include <vector>
 
 namespace ddlrun::runtime {
 
@@ -28,6 +31,9 @@ struct ImageSizes {
   std::size_t headers = 0;  // read
 };
 ImageSizes survey_sizes(const FileList& list);
+
+// What is wrong with each image of the list that cannot be read and decoded.
+std::vector<Message> find_damaged(const FileList& list);
 
 SourcePtr make_file_source(FileList list, const DataRequest& request);
 

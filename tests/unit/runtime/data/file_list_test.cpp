@@ -155,8 +155,12 @@ TEST_CASE("class directories: refusals say what is there") {
   DataRequest request;
   request.train = set;
   request.resize = {4, 4};
-  expect_error(ErrorKind::request, "\"cow\" is not a class of the training images",
-               [&] { load_dataset(request); });
+  const Message foreign = expect_error(
+      ErrorKind::request, "\"cow\" is not a class of the training images, which have 2: cat, dog",
+      [&] { load_dataset(request); });
+  CHECK(foreign.where == set + "/val/cow");
+  CHECK(foreign.hint == "mkdir " + set + "/train/cow   # for training images of this class; or move " + set +
+                            "/val/cow away");
   request.test = set + "/train";
   request.crop = {5, 5};
   expect_error(ErrorKind::request, "a crop of 5x5 does not fit into images of 4x4",
@@ -341,20 +345,22 @@ TEST_CASE("class directories: what a training would lose without a word") {
   std::filesystem::create_directories(directory.path + "/train/hats");
   const std::string train = directory.path + "/train";
   const std::vector<Message> found = check_class_directories(train, directory.path + "/val");
-  REQUIRE(found.size() == 3);
-  CHECK(found[0].what == "the class \"boots\" is used without 2 .webp, which are not read; 1 image is");
-  CHECK(found[1].what ==
+  REQUIRE(found.size() == 5);
+  CHECK(found[0].what == "the class \"bags\" has a single training image");
+  CHECK(found[1].what == "the class \"boots\" is used without 2 .webp, which are not read; 1 image is");
+  CHECK(found[2].what == "the class \"boots\" has a single training image");
+  CHECK(found[3].what ==
         "the class \"boots\" has no test images: the test accuracy is that of the other classes");
-  CHECK(found[1].where == directory.path + "/val");
-  CHECK(found[2].what == "the directory \"hats\" has no files, so it is no class of this training");
+  CHECK(found[3].where == directory.path + "/val");
+  CHECK(found[4].what == "the directory \"hats\" has no files, so it is no class of this training");
   CHECK(load_dataset(directory.path).warnings == found);
-  CHECK(check_class_directories(train, "").size() == 2);
-  directory.write("train/hats/1.heic", std::string("x"));
+  CHECK(check_class_directories(train, "").size() == 4);
+  directory.write("train/hats/monday/1.heic", std::string("x"));
   const Message unread =
       expect_error(ErrorKind::request, "\"hats\" has no image that can be read, only 1 .heic",
                    [&] { load_dataset(directory.path); });
   CHECK(unread.where == train + "/hats");
-  CHECK(unread.hint.starts_with("mogrify -format png " + train + "/hats/*.heic"));
+  CHECK(unread.hint.starts_with("mogrify -format png " + train + "/hats/monday/*.heic"));
 }
 
 TEST_SUITE_END();

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/data/image_files.hpp"
+
+#include "base/text/text.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace ddlrun::runtime {
+namespace {
+
+using DirectoryId = std::pair<dev_t, ino_t>;
+
+bool ends_as(std::string_view name, std::span<const std::string_view> endings) {
+  return !name.starts_with('.') && std::ranges::find(endings, ending_of(name)) != endings.end();
+}
+
+class FileWalk {
+ public:
+  FileWalk(const std::string& root, const std::function<bool(const std::string&)>& visit)
+      : root_(root), visit_(visit) {}
+
+  // `below`: "" or "monday/". Returns false after `visit` did.
+  bool walk(const std::string& below) {
+    const std::string directory = below.empty() ? root_ : root_ + "/" + below;
+    struct stat status {};
+    if (stat(directory.c_str(), &status) != 0) return true;
+    const DirectoryId own{status.st_dev, status.st_ino};
+    if (std::ranges::find(above_, own) != above_.end()) return true;  // a link to a directory above
+    above_.push_back(own);
+    bool goes_on = true;
+    std::error_code failure;
+    for (std::filesystem::directory_iterator at(directory, failure), end; goes_on && !failure && at != end;
+         at.increment(failure)) {
+      const std::string name = at->path().filename().string();
+      std::error_code ignored;
+      if (name.starts_with('.')) continue;
+      goes_on = at->is_directory(ignored) ? walk(below + name + "/") : visit_(below + name);
+    }
+    above_.pop_back();
+    return goes_on;
+  }
+
+ private:
+  const std::string& root_;
+  const std::function<bool(const std::string&)>& visit_;
+  std::vector<DirectoryId> above_;
+};
+
+std::pair<std::string_view, std::string_view> split_place(const std::string& name) {
+  const std::size_t slash = name.rfind('/');
+  const std::string_view all = name;
+  if (slash == std::string::npos) return {"", all};
+  return {all.substr(0, slash), all.substr(slash + 1)};
+}
+
+}  // namespace
+
+std::string ending_of(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  return dot == std::string_view::npos ? "" : to_lower(name.substr(dot));
+}
+
+bool has_image_name(std::string_view name) {
+  static constexpr std::array<std::string_view, 6> endings{".jpg", ".jpeg", ".png", ".ppm", ".pgm", ".pnm"};
+  return ends_as(name, endings);
+}
+
+bool has_foreign_image_name(std::string_view name) {
+  static constexpr std::array<std::string_view, 12> endings{
+      ".webp", ".tif", ".tiff", ".heic", ".heif", ".gif", ".bmp", ".avif", ".jp2", ".jxl", ".pbm", ".svg"};
+  return ends_as(name, endings);
+}
+
+std::string convert_images_hint(const std::string& foreign) {
+  return "mogrify -format png " + foreign + "   # ImageMagick; .jpg, .png and .pnm are read";
+}
+
+void visit_files_below(const std::string& directory, const std::function<bool(const std::string&)>& visit) {
+  FileWalk(directory, visit).walk("");
+}
+
+std::vector<std::string> list_files_below(const std::string& directory) {
+  std::vector<std::string> names;
+  visit_files_below(directory, [&](const std::string& name) {
+    names.push_back(name);
+    return true;
+  });
+  std::ranges::sort(names, {}, split_place);
+  return names;
+}
+
+}  // namespace ddlrun::runtime
