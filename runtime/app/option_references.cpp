@@ -11,7 +11,7 @@ const std::vector<CommandRow>& command_rows() {
       {"test", "test CHECKPOINT [--data PATH]", "test a checkpoint"},
       {"predict", "predict --checkpoint DIR PHOTO...", "name the classes of photos"},
       {"convert-data", "convert-data FROM TO", "convert images to an LMDB for Caffe"},
-      {"read-data", "read-data [PATH]", "measure how fast images are read and decoded"},
+      {"read-data", "read-data [PATH]", "measure how fast images are read; list damaged ones"},
       {"print-net", "print-net [NAME]", "print a built-in net, or describe the YAML format"},
       {"check-options", "check-options RANKS [OPTIONS]", "check whether a training could start"},
       {"timeline", "timeline FILE", "merge the --timeline parts of a killed run"},

@@ -7,6 +7,8 @@
 #include "runtime/app/option_references.hpp"
 #include "runtime/core/option_parser.hpp"
 #include "runtime/data/dataset.hpp"
+#include "runtime/data/dataset_locator.hpp"
+#include "runtime/data/file_source.hpp"
 #include "runtime/data/loader.hpp"
 
 #include <fmt/format.h>
@@ -18,18 +20,22 @@ namespace ddlrun::runtime {
 namespace {
 
 constexpr const char* read_data_name = "ddl-train read-data";
+constexpr int exit_damaged = 1;
 
 struct ReadDataOptions {
   DataRequest request;
   std::size_t batch = 64;
   double seconds = 3.0;
   int threads = 1;
+  bool all = false;
   bool help = false;
 };
 
 std::vector<Option> make_read_data_table(ReadDataOptions& options) {
   DataRequest& request = options.request;
   return {
+      {"--all", "", "read each image file once, and list those that are damaged instead of measuring",
+       [&](const std::string&) { options.all = true; }},
       {"--threads", "N", "threads that read and decode; 0: the main thread (default 1)",
        [&](const std::string& v) {
          options.threads = static_cast<int>(parse_count("--threads", v, 0, 1024));
@@ -83,8 +89,43 @@ double measure_input(const Dataset& data, const ReadDataOptions& options) {
   return static_cast<double>(images) / seconds;
 }
 
-void read_data(ReadDataOptions options) {
-  options.request.train = find_data(options.request.train).directory;
+struct ImageSurvey {
+  std::size_t images = 0;
+  std::vector<Message> damaged;
+};
+
+// Reads all images in files of their own.
+ImageSurvey read_all_images(const DataRequest& request) {
+  const auto in_files = [](const SplitPath& split) {
+    return split.kind == DataKind::directories || split.kind == DataKind::list;
+  };
+  ImageSurvey survey;
+  std::string last;
+  for (const bool test : {false, true}) {
+    const auto place = detect_split(request.train, test);
+    if (!place || !in_files(*place) || place->path == last) continue;
+    last = place->path;  // a directory without parts is both
+    const FileList list = list_files(*place, request, {});
+    survey.images += list.count();
+    for (Message& one : find_damaged(list)) survey.damaged.push_back(std::move(one));
+  }
+  return survey;
+}
+
+// Returns the exit status.
+int print_survey(const ImageSurvey& survey, const std::string& data) {
+  for (const Message& one : survey.damaged) fmt::print("{}: {}\n", one.where, one.what);
+  const std::string all = count_of(survey.images, "image file");
+  if (survey.damaged.empty()) {
+    fmt::print("{}: {}, none damaged\n", printable(data), all);
+    return 0;
+  }
+  fmt::print("{}: {} of {} cannot be read: remove them, or save them again\n", printable(data),
+             survey.damaged.size(), all);
+  return exit_damaged;
+}
+
+void measure_images(const ReadDataOptions& options) {
   const Dataset data = load_dataset(options.request);
   const double rate = measure_input(data, options);
   const Shape shape = data.input();
@@ -92,6 +133,26 @@ void read_data(ReadDataOptions options) {
              printable(data.directory), data.kind, data.train_images->count(), shape.channels, shape.height,
              shape.width, data.train_images->in_memory() ? "in memory" : "from the disk", rate,
              std::max(options.threads, 1), rate * static_cast<double>(shape.count() * sizeof(float)) / 1e9);
+}
+
+int read_data(ReadDataOptions options) {
+  options.request.train = find_data(options.request.train).directory;
+  if (options.all) {
+    const SplitPath place = require_split(options.request.train, false);
+    if (place.kind != DataKind::directories && place.kind != DataKind::list)
+      throw Error(ErrorKind::request,
+                  {fmt::format("--all reads images in files of their own; these are {}", name_of(place.kind)),
+                   printable(options.request.train), "the same command without --all"});
+    return print_survey(read_all_images(options.request), options.request.train);
+  }
+  try {
+    measure_images(options);
+  } catch (const Error&) {  // one damaged image ends the measurement; there may be more
+    const ImageSurvey survey = read_all_images(options.request);
+    if (survey.damaged.empty()) throw;
+    return print_survey(survey, options.request.train);
+  }
+  return 0;
 }
 
 }  // namespace
@@ -107,12 +168,15 @@ int run_read_data_command(const std::vector<std::string>& args) {
     if (options.help) {
       ReadDataOptions unused;
       fmt::print(
-          "Measures how fast the training images are read and decoded.\n\n"
+          "Measures how fast the training images are read and decoded. Lists image files that are "
+          "damaged.\n\n"
           "usage: ddl-train read-data [PATH] [OPTIONS]\n\n{}\n"
-          "Example:\n  ddl-train read-data photos --resize 256 --crop 224 --threads 4\n",
+          "Exit status: 0, 1 images are damaged, 2 invalid options, 3 request cannot be met.\n\n"
+          "Example:\n  ddl-train read-data photos --all\n  ddl-train read-data photos --resize 256 --crop "
+          "224 --threads 4\n",
           render_options(make_read_data_table(unused)));
     } else {
-      read_data(options);
+      return read_data(options);
     }
     return 0;
   } catch (const Error& error) {

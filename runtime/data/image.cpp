@@ -2,6 +2,7 @@
 #include "runtime/data/image.hpp"
 
 #include "base/text/text.hpp"
+#include "runtime/data/image_files.hpp"
 #include "runtime/data/image_formats.hpp"
 
 #include <fmt/format.h>
@@ -35,18 +36,38 @@ Image with_channels(Image image, int channels) {
   return other;
 }
 
+// What a file of another format is, by its first bytes; "" where it is none of these.
+std::string_view name_foreign_format(std::string_view start) {
+  if (start.starts_with("RIFF") && start.substr(8).starts_with("WEBP")) return "a WebP image";
+  if (start.starts_with("II*") || start.starts_with(std::string_view("MM\0*", 4))) return "a TIFF image";
+  if (start.starts_with("GIF8")) return "a GIF image";
+  if (start.starts_with("BM")) return "a BMP image";
+  if (start.substr(4).starts_with("ftyp")) return "an image of a HEIC, AVIF or video file";
+  return "";
+}
+
 Error refuse_format(std::span<const std::uint8_t> file, std::string_view name) {
-  std::string start;
-  for (const std::uint8_t byte : file.first(std::min<std::size_t>(file.size(), 4)))
-    start += fmt::format(" {:02x}", byte);
-  return refuse_image(
-      name, file.empty() ? "the file is empty" : "not a JPEG, PNG or PNM file: it starts with" + start);
+  if (file.empty()) return refuse_image(name, "the file is empty");
+  const auto head = file.first(std::min<std::size_t>(file.size(), 16));
+  const std::string start(head.begin(), head.end());
+  if (start.size() == 16) {
+    if (const std::string_view format = name_foreign_format(start); !format.empty())
+      return {ErrorKind::request,
+              {fmt::format("not a JPEG, PNG or PNM file: it is {}", format), printable(name),
+               convert_images_hint(quote_shell(name))}};
+  }
+  std::string bytes;
+  for (const std::uint8_t byte : head.first(std::min<std::size_t>(head.size(), 4)))
+    bytes += fmt::format(" {:02x}", byte);
+  return refuse_image(name, "not a JPEG, PNG or PNM file: it starts with" + bytes);
 }
 
 }  // namespace
 
 Error refuse_image(std::string_view name, std::string what) {
-  return {ErrorKind::request, {std::move(what), printable(name), "file " + quote_shell(name)}};
+  return {ErrorKind::request,
+          {std::move(what), printable(name),
+           "remove this image, or save it again; ddl-train read-data DIR --all lists all that are damaged"}};
 }
 
 void check_image_size(std::uint64_t height, std::uint64_t width, std::string_view name) {

@@ -141,6 +141,27 @@ TEST_CASE("image: refusals name the file") {
   }
 }
 
+TEST_CASE("image: a refusal has the way on, by what the file is and not by its name") {
+  struct Row {
+    std::string start;
+    const char* format;
+  };
+  for (const Row& row :
+       {Row{"RIFF....WEBPVP8 ", "a WebP image"}, Row{"II*............. ", "a TIFF image"},
+        Row{std::string("MM\0*............", 16), "a TIFF image"}, Row{"GIF89a..........", "a GIF image"},
+        Row{"....ftypheic....", "an image of a HEIC"}}) {
+    CAPTURE(row.format);
+    const Message message =
+        expect_error(ErrorKind::request, std::string("not a JPEG, PNG or PNM file: it is ") + row.format,
+                     [&] { decode_image(text_bytes(row.start), 3, "dir/my cat.jpg"); });
+    CHECK(message.hint ==
+          "mogrify -format png 'dir/my cat.jpg'   # ImageMagick; .jpg, .png and .pnm are read");
+  }
+  const Message damaged = expect_error(ErrorKind::request, "the PNM is cut short",
+                                       [] { decode_image(text_bytes("P5 4 4 255\nabc"), 3, "cat.pgm"); });
+  CHECK(damaged.hint.find("ddl-train read-data DIR --all") != std::string::npos);
+}
+
 TEST_CASE("image: more scans than the pixels allow") {
   const auto grey = [](int side) {
     return Image{1, side, side, Bytes(static_cast<std::size_t>(side) * static_cast<std::size_t>(side), 128)};
