@@ -7,7 +7,7 @@
 #include "runtime/app/predict_photos.hpp"
 #include "runtime/app/test_checkpoint.hpp"
 #include "runtime/core/option_parser.hpp"
-#include "runtime/data/file_list.hpp"
+#include "runtime/data/image_files.hpp"
 
 #include <fmt/format.h>
 
@@ -21,7 +21,9 @@ struct ModelOptions {
   std::string checkpoint;
   std::string data;
   std::size_t top = 3;
+  bool top_given = false;
   bool json = false;
+  bool csv = false;
   bool help = false;
 };
 
@@ -38,9 +40,14 @@ Option checkpoint_option(ModelOptions& options) {
 std::vector<Option> predict_options(ModelOptions& options) {
   return {checkpoint_option(options),
           {"--top", "N", "print the N most probable classes (default 3)",
-           [&](const std::string& v) { options.top = parse_count("--top", v, 1, 1000); }},
+           [&](const std::string& v) {
+             options.top = parse_count("--top", v, 1, 1000);
+             options.top_given = true;
+           }},
           {"--json", "", "print one JSON object for each photo",
            [&](const std::string&) { options.json = true; }},
+          {"--csv", "", "print a table for R or pandas: file,class,probability and a column for each class",
+           [&](const std::string&) { options.csv = true; }},
           {"--help", "", "print this help", [&](const std::string&) { options.help = true; }}};
 }
 
@@ -49,6 +56,10 @@ std::vector<Option> test_options(ModelOptions& options) {
           {"--data", "PATH",
            "the test images: a data set with them, or they alone (default: those that a training would take)",
            [&](const std::string& v) { options.data = v; }},
+          {"--json", "",
+           "print one JSON document: accuracy, loss, images and accuracy of each class, the confusion matrix "
+           "(a row: class of the image, a column: predicted class)",
+           [&](const std::string&) { options.json = true; }},
           {"--help", "", "print this help", [&](const std::string&) { options.help = true; }}};
 }
 
@@ -62,7 +73,7 @@ ModelOptions parse_model_options(const char* program, const std::vector<std::str
       continue;
     }
     rest.push_back(args[i]);
-    const bool is_flag = args[i] == "--help" || args[i] == "-h" || args[i] == "--json";
+    const bool is_flag = args[i] == "--help" || args[i] == "-h" || args[i] == "--json" || args[i] == "--csv";
     const bool takes_value = !is_flag && args[i].find('=') == std::string::npos;
     if (takes_value && i + 1 < args.size()) rest.push_back(args[++i]);
   }
@@ -103,7 +114,15 @@ int predict(ModelOptions options) {
     throw Error(ErrorKind::usage,
                 {"no checkpoint is named", "command line",
                  std::string(predict_name) + " --checkpoint ckpt " + quote_shell(options.words[0])});
-  return predict_photos(predict_name, {options.checkpoint, options.words, options.top, options.json});
+  if (options.csv && (options.json || options.top_given))
+    throw Error(ErrorKind::usage,
+                {options.json ? "--csv and --json are two formats"
+                              : "--csv has a column for each class, so --top has no effect",
+                 "command line", options.json ? "--csv, or --json" : "the same command without --top"});
+  const PredictionFormat format = options.csv    ? PredictionFormat::csv
+                                  : options.json ? PredictionFormat::json
+                                                 : PredictionFormat::text;
+  return predict_photos(predict_name, {options.checkpoint, options.words, options.top, format});
 }
 
 int test(ModelOptions options) {
@@ -111,7 +130,7 @@ int test(ModelOptions options) {
   if (options.checkpoint.empty() || !options.words.empty())
     throw Error(ErrorKind::usage, {"test takes one checkpoint, or a directory of them", "command line",
                                    std::string(test_name) + " ckpt --data photos"});
-  test_checkpoint(options.checkpoint, options.data);
+  test_checkpoint(options.checkpoint, options.data, options.json);
   return 0;
 }
 
@@ -128,19 +147,21 @@ std::vector<OptionReference> describe_test_options() {
 }
 
 int run_predict_command(const std::vector<std::string>& args) {
-  return run_model_command(predict_name, args, predict_options,
-                           "Prints the most probable classes of photos by a checkpoint.\n\n"
-                           "usage: ddl-train predict --checkpoint DIR PHOTO|DIRECTORY...\n\n"
-                           "A photo that cannot be read is reported, the others are printed, and the exit "
-                           "status is 3.\n\n"
-                           "Example:\n  ddl-train predict --checkpoint ckpt/best cat.jpg photos/val\n",
-                           predict);
+  return run_model_command(
+      predict_name, args, predict_options,
+      "Prints the most probable classes of photos by a checkpoint.\n\n"
+      "usage: ddl-train predict --checkpoint DIR PHOTO|DIRECTORY...\n\n"
+      "A photo that cannot be read, or has another format, is reported. The others are printed, and the\n"
+      "exit status is 3. Probabilities add up to 1 over the classes of the training.\n\n"
+      "Examples:\n  ddl-train predict --checkpoint ckpt/best cat.jpg photos/val\n"
+      "  ddl-train predict ckpt/best photos/new --csv > new.csv\n",
+      predict);
 }
 
 int run_test_command(const std::vector<std::string>& args) {
   return run_model_command(test_name, args, test_options,
                            "Tests a checkpoint on the test images of a data set.\n\n"
-                           "usage: ddl-train test DIR|FILE [--data PATH]\n\n"
+                           "usage: ddl-train test DIR|FILE [--data PATH] [--json]\n\n"
                            "Prints loss, accuracy, the accuracy of each class and the confusion matrix.\n\n"
                            "Example:\n  ddl-train test ckpt/best --data photos\n",
                            test);

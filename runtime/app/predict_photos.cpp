@@ -3,8 +3,8 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
-#include "runtime/checkpoint/saved_model.hpp"
 #include "runtime/data/file_source.hpp"
+#include "runtime/data/image_files.hpp"
 #include "runtime/engine/cpu/cpu_engine.hpp"
 
 #include <fmt/format.h>
@@ -20,8 +20,6 @@
 namespace ddlrun::runtime {
 namespace {
 
-namespace files = std::filesystem;
-
 std::vector<double> softmax(std::span<const float> logits) {
   const double most = *std::max_element(logits.begin(), logits.end());
   std::vector<double> shares;
@@ -31,16 +29,6 @@ std::vector<double> softmax(std::span<const float> logits) {
   return shares;
 }
 
-// The `top` most probable ones, in order.
-std::vector<ClassShare> rank_classes(const SavedModel& model, const std::vector<double>& shares,
-                                     std::size_t top) {
-  std::vector<ClassShare> classes;
-  for (std::size_t i = 0; i < shares.size(); ++i) classes.push_back({model.class_names[i], shares[i]});
-  std::ranges::stable_sort(classes, std::greater<>(), &ClassShare::share);
-  classes.resize(std::min(top, classes.size()));
-  return classes;
-}
-
 // "cat 97.1 %, dog 2.9 %"
 std::string render_classes(const std::vector<ClassShare>& classes) {
   std::string text;
@@ -48,6 +36,14 @@ std::string render_classes(const std::vector<ClassShare>& classes) {
     text +=
         fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", printable(one.name, 80), 100.0 * one.share);
   return text;
+}
+
+std::string render_prediction(const SavedModel& model, const PredictRequest& request,
+                              const std::string& photo, const std::vector<double>& shares) {
+  if (request.format == PredictionFormat::csv) return render_prediction_csv(model, photo, shares);
+  const std::vector<ClassShare> classes = rank_classes(model, shares, request.top);
+  return request.format == PredictionFormat::json ? render_prediction_json(photo, classes)
+                                                  : printable(photo) + ": " + render_classes(classes);
 }
 
 // Reads photos for the net of a checkpoint, which must outlive it.
@@ -74,7 +70,7 @@ class PhotoClassifier {
     std::vector<float> values(model_.net.input.count());
     apply_transform(model_.transform, center_crop(model_.transform, wanted), wanted,
                     std::span<const std::uint8_t>(pixels), values);
-    return softmax(engine_->predict(values, 1));
+    return softmax(model_.of_classes(engine_->predict(values, 1)));
   }
 
  private:
@@ -98,20 +94,42 @@ class PhotoClassifier {
 
 }  // namespace
 
-std::vector<std::string> find_photos(const std::string& path) {
+FoundPhotos find_photos(const std::string& path) {
   std::error_code failure;
-  if (!files::is_directory(path, failure)) return {path};
-  std::vector<std::string> photos;
-  for (files::recursive_directory_iterator at(path, failure), end; !failure && at != end;
-       at.increment(failure)) {
-    std::error_code ignored;
-    if (at->is_regular_file(ignored) && has_image_name(at->path().filename().string()))
-      photos.push_back(at->path().string());
+  if (!std::filesystem::is_directory(path, failure)) return {{path}, {}};
+  FoundPhotos found;
+  for (const std::string& name : list_files_below(path)) {
+    const std::string_view file = base_name(name);
+    if (has_image_name(file)) found.photos.push_back(join_path(path, name));
+    if (has_foreign_image_name(file)) found.unread.push_back(join_path(path, name));
   }
-  std::ranges::sort(photos);
-  if (!photos.empty()) return photos;
+  if (!found.photos.empty()) return found;
+  if (!found.unread.empty()) throw Error(ErrorKind::request, describe_unread_photos(path, found.unread));
   throw Error(ErrorKind::request, {"the directory has no images (.jpg, .jpeg, .png, .ppm, .pgm, .pnm)",
                                    printable(path), "ls -R " + quote_shell(path)});
+}
+
+Message describe_unread_photos(const std::string& path, const std::vector<std::string>& unread) {
+  constexpr std::size_t most_named = 3;
+  std::vector<std::string> names(
+      unread.begin(), unread.begin() + static_cast<std::ptrdiff_t>(std::min(unread.size(), most_named)));
+  for (std::string& name : names) name = printable(base_name(name), 60);
+  const std::size_t more = unread.size() - names.size();
+  const std::string pattern =
+      quote_shell(directory_of(unread.front())) + "/*" + ending_of(base_name(unread.front()));
+  return {fmt::format("{} of formats that are not read: {}{}",
+                      unread.size() == 1 ? "1 image is" : fmt::format("{} images are", unread.size()),
+                      join(names, ", "), more == 0 ? "" : fmt::format(" and {} more", more)),
+          printable(path), convert_images_hint(pattern)};
+}
+
+std::vector<ClassShare> rank_classes(const SavedModel& model, const std::vector<double>& shares,
+                                     std::size_t top) {
+  std::vector<ClassShare> classes;
+  for (std::size_t i = 0; i < shares.size(); ++i) classes.push_back({model.class_names[i], shares[i]});
+  std::ranges::stable_sort(classes, std::greater<>(), &ClassShare::share);
+  classes.resize(std::min(top, classes.size()));
+  return classes;
 }
 
 int predict_photos(const char* program, const PredictRequest& request) {
@@ -125,16 +143,18 @@ int predict_photos(const char* program, const PredictRequest& request) {
   };
   const auto predict = [&](const std::string& photo) {
     try {
-      const auto classes = rank_classes(model, classifier.classify(photo), request.top);
-      fmt::print("{}\n", request.json ? render_prediction_json(photo, classes)
-                                      : printable(photo) + ": " + render_classes(classes));
+      const std::vector<double> shares = classifier.classify(photo);
+      fmt::print("{}\n", render_prediction(model, request, photo, shares));
     } catch (const Error& error) {
       report(error);
     }
   };
+  if (request.format == PredictionFormat::csv) fmt::print("{}\n", render_csv_header(model));
   for (const std::string& word : request.photos) {
     try {
-      for (const std::string& photo : find_photos(word)) predict(photo);
+      const FoundPhotos found = find_photos(word);
+      for (const std::string& photo : found.photos) predict(photo);
+      if (!found.unread.empty()) report({ErrorKind::request, describe_unread_photos(word, found.unread)});
     } catch (const Error& error) {
       report(error);
     }

@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 namespace ddlrun::runtime {
 namespace {
@@ -110,9 +111,10 @@ SourcePtr open_test_images(const SavedModel& model, const std::string& data) {
   }
   const SourcePtr images = open_split(place, request, classes);
   const int found = count_classes(*images);
-  if (found > model.net.classes)
-    throw refuse_classes(
-        fmt::format("the images have {} classes, the checkpoint has {}", found, model.net.classes), data);
+  const std::size_t known = model.class_names.size();
+  if (static_cast<std::size_t>(found) > known)
+    throw refuse_classes(fmt::format("the images have {} classes, the checkpoint has {}", found, known),
+                         data);
   if (images->shape() != model.decoded)
     throw Error(ErrorKind::request, {"the images have another size than those of the training",
                                      printable(data), "--data PATH with images like those"});
@@ -131,15 +133,14 @@ std::string render_confusion(const ConfusionMatrix& matrix) {
          (matrix.names.size() <= widest_matrix ? render_table(matrix) : render_frequent(matrix));
 }
 
-void test_checkpoint(const std::string& checkpoint, const std::string& data) {
+void test_checkpoint(const std::string& checkpoint, const std::string& data, bool json) {
   SavedModel model = load_model(*make_posix_disk(), checkpoint);
   const DatasetPath found = find_data(data);
   const SourcePtr images = open_test_images(model, found.directory);
   const std::unique_ptr<Engine> engine = make_cpu_engine(model.net, 1, model.parameters, {});
   std::ranges::copy(model.state, engine->state().begin());
-  const auto classes = static_cast<std::size_t>(model.net.classes);
+  const std::size_t classes = model.class_names.size();
   ConfusionMatrix matrix{model.class_names, std::vector<std::size_t>(classes * classes)};
-  matrix.names.resize(classes);
   const std::size_t most = engine->evaluation_batch();
   Loader loader(*images, model.transform, LoadPurpose::testing, most);
   LossSum sum;
@@ -149,7 +150,7 @@ void test_checkpoint(const std::string& checkpoint, const std::string& data) {
     std::iota(indices.begin(), indices.end(), static_cast<std::uint32_t>(done));
     loader.prefetch(indices, {});
     const LoadedBatch batch = loader.take();
-    const std::vector<float> logits = engine->predict(batch.images, batch.labels.size());
+    const std::vector<float> logits = model.of_classes(engine->predict(batch.images, batch.labels.size()));
     const LossSum part = softmax_cross_entropy(logits, batch.labels, classes, 1.0F, {});
     sum.loss += part.loss;
     sum.correct += part.correct;
@@ -160,9 +161,14 @@ void test_checkpoint(const std::string& checkpoint, const std::string& data) {
     }
   }
   const auto count = static_cast<double>(images->count());
-  fmt::print("test accuracy {:.2f} %, loss {:.4f}: {} images of {} ({})\n{}",
-             100.0 * static_cast<double>(sum.correct) / count, sum.loss / count, images->count(),
-             printable(found.directory), found.reason, render_confusion(matrix));
+  const CheckpointTest test{found.directory, images->count(), static_cast<double>(sum.correct) / count,
+                            sum.loss / count, std::move(matrix)};
+  if (json) {
+    fmt::print("{}\n", render_test_json(test));
+    return;
+  }
+  fmt::print("test accuracy {:.2f} %, loss {:.4f}: {} images of {} ({})\n{}", 100.0 * test.accuracy,
+             test.loss, test.images, printable(test.data), found.reason, render_confusion(test.matrix));
 }
 
 }  // namespace ddlrun::runtime

@@ -24,7 +24,17 @@ struct ConfusionMatrix {
 // confusions.
 std::string render_confusion(const ConfusionMatrix& matrix);
 
+struct CheckpointTest {
+  std::string data;
+  std::size_t images = 0;
+  double accuracy = 0.0;
+  double loss = 0.0;  // of an image
+  ConfusionMatrix matrix;
+};
+// {"schema": "ddl-train.test/1", "accuracy": ..., "classes": [...], "confusion": [[...]]}
+std::string render_test_json(const CheckpointTest& test);
+
 // Prints them. `data`: as --data, "" to search. Throws Error(request).
-void test_checkpoint(const std::string& checkpoint, const std::string& data);
+void test_checkpoint(const std::string& checkpoint, const std::string& data, bool json);
 
 }  // namespace ddlrun::runtime

@@ -47,6 +47,8 @@ class ModelReader {
     const int classes = whole("classes");
     for (const std::string_view name : split(text("class_names"), '/'))
       if (!name.empty()) model.class_names.emplace_back(name);
+    if (classes == 0) refuse("classes");
+    if (model.class_names.size() > static_cast<std::size_t>(classes)) refuse("class_names");
     for (int i = static_cast<int>(model.class_names.size()); i < classes; ++i)
       model.class_names.push_back(std::to_string(i));
     model.net =
@@ -144,6 +146,16 @@ Metadata render_model(const Net& net, const Dataset& data, const DataRequest& re
           {"image_scale", render_values(data.transform.scale)},
           {"classes", std::to_string(data.classes)},
           {"class_names", join_names(data.class_directories.names)}};
+}
+
+std::vector<float> SavedModel::of_classes(std::span<const float> logits) const {
+  const auto outputs = static_cast<std::size_t>(net.classes);
+  std::vector<float> kept;
+  for (std::size_t row = 0; row + outputs <= logits.size(); row += outputs) {
+    const auto classes = logits.subspan(row, class_names.size());
+    kept.insert(kept.end(), classes.begin(), classes.end());
+  }
+  return kept;
 }
 
 SavedModel load_model(const CheckpointDisk& disk, const std::string& path) {

@@ -27,6 +27,10 @@ struct SavedModel {
 
   std::vector<float> parameters;  // [net.parameter_count]
   std::vector<float> state;       // [net.state_count]
+
+  // Of `logits`, the outputs of the net for some images, those of the classes. A net may have more outputs:
+  // Caffe's LeNet has 10 also for 4 classes. They were never trained to be right, so they count for nothing.
+  std::vector<float> of_classes(std::span<const float> logits) const;
 };
 
 // `path`: a checkpoint, the file `best` or `latest` that names one, or a directory of them, of which the

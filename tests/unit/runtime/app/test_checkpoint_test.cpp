@@ -39,11 +39,50 @@ TEST_CASE("photos: a file is itself, a directory all images in it at any depth")
   const TemporaryDirectory directory;
   for (const char* name : {"b/2.JPG", "a/1.png", "a/deep/3.ppm", "a/notes.txt"}) directory.write(name, "x");
   const std::string& here = directory.path;
-  CHECK(find_photos("cat.jpg") == std::vector<std::string>{"cat.jpg"});
-  CHECK(find_photos(here) ==
+  CHECK(find_photos("cat.jpg").photos == std::vector<std::string>{"cat.jpg"});
+  CHECK(find_photos(here).photos ==
         std::vector<std::string>{here + "/a/1.png", here + "/a/deep/3.ppm", here + "/b/2.JPG"});
+  CHECK(find_photos(here).unread.empty());
   directory.write("empty/notes.txt", "x");
   expect_error(ErrorKind::request, "the directory has no images", [&] { find_photos(here + "/empty"); });
+  for (const char* name : {"a/4.webp", "a/5.tif", "b/6.HEIC", "b/7.gif"}) directory.write(name, "x");
+  const FoundPhotos found = find_photos(here + "/");
+  CHECK(found.photos.size() == 3);
+  REQUIRE(found.unread.size() == 4);
+  const Message unread = describe_unread_photos(here, found.unread);
+  CHECK(unread.what == "4 images are of formats that are not read: 4.webp, 5.tif, 6.HEIC and 1 more");
+  CHECK(unread.hint.starts_with("mogrify -format png " + here + "/a/*.webp"));
+  directory.write("only/1.webp", "x");
+  expect_error(ErrorKind::request, "1 image is of formats that are not read: 1.webp",
+               [&] { find_photos(here + "/only"); });
+}
+
+TEST_CASE("a net with more outputs than the training had classes") {
+  SavedModel model;
+  model.net.classes = 4;
+  model.class_names = {"cat", "dog"};
+  const std::vector<float> logits{1, 2, 30, 40, 5, 6, 70, 80};  // of two images
+  CHECK(model.of_classes(logits) == std::vector<float>{1, 2, 5, 6});
+  const std::vector<ClassShare> ranked = rank_classes(model, {0.25, 0.75}, 10);
+  REQUIRE(ranked.size() == 2);
+  CHECK(ranked[0].name == "dog");
+  CHECK(rank_classes(model, {0.25, 0.75}, 1).size() == 1);
+}
+
+TEST_CASE("predictions as CSV: RFC 4180") {
+  SavedModel model;
+  model.class_names = {"cat", "dog, \"small\""};
+  CHECK(render_csv_header(model) == "file,class,probability,cat,\"dog, \"\"small\"\"\"");
+  CHECK(render_prediction_csv(model, "my,cat.jpg", {0.25, 0.75}) ==
+        "\"my,cat.jpg\",\"dog, \"\"small\"\"\",0.75,0.25,0.75");
+}
+
+TEST_CASE("a test as JSON: accuracy of each class, and the matrix") {
+  const CheckpointTest test{"photos", 6, 0.75, 0.5, {{"cat", "dog"}, {3, 1, 0, 0}}};
+  CHECK(render_test_json(test) ==
+        R"({"schema":"ddl-train.test/1","data":"photos","images":6,"accuracy":0.75,"loss":0.5,)"
+        R"("classes":[{"name":"cat","images":4,"correct":3,"accuracy":0.75},)"
+        R"({"name":"dog","images":0,"correct":0,"accuracy":null}],"confusion":[[3,1],[0,0]]})");
 }
 
 TEST_SUITE_END();
