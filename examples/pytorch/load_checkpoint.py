@@ -1,20 +1,30 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Loads a checkpoint of ddl-train into PyTorch and tests it: load_checkpoint.py CKPT.safetensors DATA
-
-DATA is a directory with MNIST's t10k-*-ubyte files (also gzipped) or with val/CLASS/*.jpg. The accuracy is that of
-`ddl-train test`. Needs PyTorch, NumPy and PyYAML; Pillow for photos."""
+"""Loads a checkpoint of ddl-train into PyTorch and tests it. The accuracy is that of `ddl-train test`."""
+import argparse
 import glob
 import gzip
 import json
 import os
 import struct
-import sys
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 import yaml
+
+
+IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".ppm", ".pgm", ".pnm")
+
+
+def find_checkpoint(path):
+    """The .safetensors file itself; or the file `best` or `latest` that names one; or a directory with `latest`."""
+    if os.path.isdir(path):
+        path = os.path.join(path, "latest")
+    if path.endswith(".safetensors"):
+        return path
+    with open(path, encoding="utf-8") as file:
+        return os.path.join(os.path.dirname(path), file.read().strip())
 
 
 def read_checkpoint(path):
@@ -69,12 +79,13 @@ class Net(torch.nn.Module):
         if kind in ("max_pool", "average_pool"):
             return self.pool(layer, x)
         if kind == "relu":
-            return F.leaky_relu(x, layer["slope"]) if layer["slope"] else F.relu(x)
+            return F.leaky_relu(x, float(layer["slope"]))
         if kind == "lrn":
-            return F.local_response_norm(x, layer["size"], layer["alpha"], layer["beta"], layer["k"])
+            alpha, beta, k = (float(layer[key]) for key in ("alpha", "beta", "k"))
+            return F.local_response_norm(x, layer["size"], alpha, beta, k)
         if kind == "batch_norm":
             mean, variance = self.tensor(layer, "running_mean"), self.tensor(layer, "running_var")
-            return F.batch_norm(x, mean, variance, weight, bias, False, 0.0, layer["epsilon"])
+            return F.batch_norm(x, mean, variance, weight, bias, False, 0.0, float(layer["epsilon"]))
         if kind == "sum":
             return sum(inputs)
         if kind == "concat":
@@ -100,6 +111,15 @@ def read_idx(directory, kind, start):
     return None, None
 
 
+def find_images(directory):
+    """All images at any depth, as ImageFolder finds them, without hidden names."""
+    for root, directories, files in os.walk(directory, followlinks=True):
+        directories[:] = [name for name in directories if not name.startswith(".")]
+        for name in files:
+            if name.lower().endswith(IMAGE_ENDINGS) and not name.startswith("."):
+                yield os.path.join(root, name)
+
+
 def read_images(metadata, directory):
     """Test images as the net takes them, before mean and scale, and their labels."""
     data, pixels = read_idx(directory, "images", 16)
@@ -109,12 +129,13 @@ def read_images(metadata, directory):
     from PIL import Image
 
     names = metadata["class_names"].split("/")
-    height, width = (int(n) for n in metadata["image_size"].split("x")[1:])
+    channels, height, width = (int(n) for n in metadata["image_size"].split("x"))
     images, labels = [], []
     for label, name in enumerate(names):
-        for path in sorted(glob.glob(os.path.join(directory, "val", name, "*"))):
-            image = Image.open(path).convert("RGB").resize((width, height), Image.BILINEAR)
-            images.append(np.asarray(image)[:, :, ::-1].transpose(2, 0, 1))  # blue, green, red
+        for path in find_images(os.path.join(directory, "val", name)):
+            image = Image.open(path).convert("RGB" if channels == 3 else "L").resize((width, height), Image.BILINEAR)
+            pixels = np.asarray(image).reshape(height, width, channels)
+            images.append(pixels[:, :, ::-1].transpose(2, 0, 1))  # blue, green, red
             labels.append(label)
     return np.stack(images), np.array(labels)
 
@@ -136,14 +157,18 @@ def transform(metadata, images):
 
 
 def main():
-    metadata, tensors = read_checkpoint(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__, epilog="Needs PyTorch, NumPy and PyYAML; Pillow for photos.")
+    parser.add_argument("checkpoint", help="CKPT.safetensors, ckpt/best, or a directory: its newest")
+    parser.add_argument("data", help="a directory with MNIST's t10k-*-ubyte files (also .gz), or with val/CLASS/*.jpg")
+    words = parser.parse_args()
+    metadata, tensors = read_checkpoint(find_checkpoint(words.checkpoint))
     net = Net(metadata, tensors).eval()
-    images, labels = read_images(metadata, sys.argv[2])
-    right = 0
+    images, labels = read_images(metadata, words.data)
+    right, classes = 0, int(metadata["classes"])  # the net may have more outputs
     with torch.no_grad():
         for begin in range(0, len(images), 500):
             logits = net(transform(metadata, images[begin : begin + 500]))
-            right += int((logits.argmax(1).numpy() == labels[begin : begin + 500]).sum())
+            right += int((logits[:, :classes].argmax(1).numpy() == labels[begin : begin + 500]).sum())
     print(f"test accuracy {100 * right / len(images):.2f} %: {len(images)} images")
 
 

@@ -163,11 +163,13 @@ class NetReader {
 
   // An invalid value is reported and replaced with the first valid one.
   std::string word(const YamlValue& value) {
-    const std::string_view allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._/-";
-    if (value.kind == NodeKind::scalar && !value.text.empty() && value.text.size() <= 100 &&
-        value.text.find_first_not_of(allowed) == std::string::npos)
+    const bool plain = std::ranges::all_of(value.text, [](char c) {
+      return c > ' ' && c <= '~' && c != '"' && c != '\\';
+    });  // as in Caffe's files
+    if (value.kind == NodeKind::scalar && !value.text.empty() && value.text.size() <= 100 && plain)
       return value.text;
-    refuse(value, "a name is up to 100 letters, digits and . _ / -, not " + shown(value), "name: conv1");
+    refuse(value, "a name is up to 100 letters, digits and signs without blanks, not " + shown(value),
+           "name: conv1");
     return "?";
   }
   int whole(const YamlValue& value) {

@@ -24,15 +24,75 @@ for candidate in python3 /usr/bin/python3; do
   "$candidate" -c 'import torch, numpy, yaml' 2> /dev/null && python=$candidate && break
 done
 if [ -n "$python" ]; then
+  "$python" "$loader" --help | grep -q 'ckpt/best' || fail 'no help of the loader'
   for net in lenet5 caffe mlp; do
-    "$train" test "$work/$net" --data "$subset" > "$work/ours"
-    "$python" "$loader" "$(ls "$work/$net"/*.safetensors | tail -n 1)" "$subset" > "$work/theirs" 2> "$work/err" || fail "PyTorch: $(tail -3 "$work/err")"
+    place=$work/$net
+    [ "$net" != caffe ] || place=$(ls "$work/$net"/*.safetensors | tail -n 1)
+    [ "$net" != mlp ] || place=$place/best
+    "$train" test "$place" --data "$subset" > "$work/ours"
+    "$python" "$loader" "$place" "$subset" > "$work/theirs" 2> "$work/err" || fail "PyTorch: $(tail -3 "$work/err")"
     [ "$(grep -o 'test accuracy [0-9.]* %' "$work/ours")" = "$(grep -o 'test accuracy [0-9.]* %' "$work/theirs")" ] ||
       fail "$net: $(cat "$work/ours" "$work/theirs")"
+  done
+  # Batch norm, LRN and average pooling: one batch, the same numbers.
+  for net in resnet-18 cifar-quick alexnet; do
+    size=64
+    [ "$net" != cifar-quick ] || size=32
+    [ "$net" != alexnet ] || size=227
+    expect 0 'ok net' "$train" --data synthetic:3x${size}x${size}x4:16 --net "$net" --batch-size 8 --max-steps 1 --checkpoint "$work/t-$net" --quiet
+    "$python" - "$loader" "$work/t-$net" "$size" > "$work/out" 2> "$work/err" << 'PY' || fail "PyTorch: $net: $(tail -3 "$work/err")"
+import importlib.util, sys
+import torch
+spec = importlib.util.spec_from_file_location("loader", sys.argv[1])
+loader = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(loader)
+metadata, tensors = loader.read_checkpoint(loader.find_checkpoint(sys.argv[2]))
+size = int(sys.argv[3])
+assert loader.Net(metadata, tensors).eval()(torch.zeros(2, 3, size, size)).shape == (2, 4)
+PY
   done
 else
   echo 'not compared with PyTorch: no Python with torch, numpy and yaml (apt-get install python3-torch python3-yaml)'
 fi
+
+# Grey pictures of two classes, in directories of a class too, for a net with ten outputs.
+picture() { mkdir -p "$(dirname "$1")" && { printf 'P5 28 28 255\n'; head -c 784 /dev/zero | tr '\0' "$2"; } > "$1"; }
+for part in train val; do
+  for i in 1 2 3 4 5 6 7 8; do
+    picture "$work/grey/$part/black/s$((i % 2))/$i.pgm" "\\00$((i % 7))"
+    picture "$work/grey/$part/white, \"bright\"/s$((i % 2))/$i.pgm" "\\37$((i % 7))"
+  done
+done
+wide=$(dirname "$0")/../../examples/caffe/lenet_train_test.prototxt
+expect 0 'ok net=LeNet' "$train" --net "$wide" --data "$work/grey" --batch-size 4 --epochs 8 --checkpoint "$work/wide"
+grep -q ' 16 + 16 images of 28x28, 2 classes' "$work/err" || fail "not all depths: $(cat "$work/err")"
+expect 0 's0/2.pgm: black ' "$train" predict "$work/wide" "$work/grey/val" --top 10
+[ "$(wc -l < "$work/out")" = 16 ] || fail "not 16 pictures: $(cat "$work/out")"
+grep -q '%.*%.*%' "$work/out" && fail "an output that was never trained: $(cat "$work/out")"
+expect 0 '"classes":[{"name":"black"' "$train" predict "$work/wide" "$work/grey/val/black/s0/2.pgm" --json
+expect 0 '/2.pgm,black,' "$train" predict "$work/wide" "$work/grey/val/black" --csv
+[ "$(head -1 "$work/out")" = 'file,class,probability,black,"white, ""bright"""' ] || fail "CSV: $(head -2 "$work/out")"
+python3 -c 'import csv, sys; rows = list(csv.DictReader(open(sys.argv[1]))); assert len(rows) == 8 and all(r["class"] == "black" and abs(float(r["black"]) + float(r["white, \"bright\""]) - 1) < 0.00001 for r in rows)' \
+  "$work/out" || fail "the table is another: $(cat "$work/out")"
+expect_refusal 2 'two formats' "$train" predict "$work/wide" --csv --json "$work/grey/val"
+expect_refusal 2 'no effect' "$train" predict "$work/wide" --csv --top 2 "$work/grey/val"
+expect 0 '  black            100.00 %  8 of 8' "$train" test "$work/wide" --data "$work/grey"
+[ "$(wc -l < "$work/out")" = 8 ] || fail "classes without images or names: $(cat "$work/out")"
+expect 0 '"confusion":[[8,0],[0,8]]' "$train" test "$work/wide" --data "$work/grey" --json
+# Pictures that are not read: named, the others are printed, and the status says it.
+touch "$work/grey/val/black/s0/a.webp" "$work/grey/val/black/b.tif"
+expect 3 's0/2.pgm: black ' "$train" predict "$work/wide" "$work/grey/val/black"
+grep -q '2 images are of formats that are not read: b.tif, a.webp' "$work/err" || fail "not named: $(cat "$work/err")"
+# All that are damaged, not only the first.
+head -c 300 "$work/grey/train/black/s0/2.pgm" > "$work/grey/train/black/s0/8.pgm"
+: > "$work/grey/val/black/s1/9.pgm"
+for all in '' --all; do
+  # shellcheck disable=SC2086 # one word or none
+  expect 1 '2 of 33 image files cannot be read' "$train" read-data "$work/grey" --seconds 0.1 $all
+  [ "$(grep -c 'pgm: ' "$work/out")" = 2 ] || fail "not both: $(cat "$work/out")"
+done
+rm "$work/grey/train/black/s0/8.pgm" "$work/grey/val/black/s1/9.pgm"
+expect 0 '31 image files, none damaged' "$train" read-data "$work/grey" --all
 
 # Photos of many sizes, without a word about sizes and nets; classes by name.
 pictures=
