@@ -66,6 +66,7 @@ class WarningFinder {
   std::vector<Message> find() {
     find_idle();
     find_long_warmup();
+    find_early_end();
     find_late_steps();
     find_many_threads();
     find_spare_outputs();
@@ -97,6 +98,14 @@ class WarningFinder {
     notes_.push_back({fmt::format("the run ends during warm-up: it has {} steps, but the warm-up {}",
                                   run_.total_steps, options_.warmup_steps),
                       "--warmup-steps", fmt::format("--warmup-steps {}", run_.total_steps / 10)});
+  }
+
+  // --epochs that end before --max-steps.
+  void find_early_end() {
+    if (!is_users("--max-steps") || options_.max_steps <= run_.total_steps) return;
+    notes_.push_back({fmt::format("--epochs {} ends before --max-steps {}: the run has {} steps",
+                                  options_.epochs, options_.max_steps, run_.total_steps),
+                      "command line", fmt::format("--max-steps {} without --epochs", options_.max_steps)});
   }
 
   // Step values that the run never reaches.

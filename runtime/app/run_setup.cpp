@@ -36,6 +36,12 @@ TrainPlan make_plan(const TrainOptions& options, const BatchPlan& batch) {
   return plan;
 }
 
+// --max-steps without --epochs: no epoch ends the run before.
+std::size_t exact_steps(const TrainOptions& options) {
+  return options.max_steps != 0 && !options.given.contains("--epochs") ? options.max_steps
+                                                                       : options.total_steps;
+}
+
 // Training images in files of the user's own, which all ranks share.
 std::optional<std::size_t> count_own_images(const TrainOptions& options, const Dataset& data) {
   if (data.kind != name_of(DataKind::directories) && data.kind != name_of(DataKind::list))
@@ -182,7 +188,7 @@ RunSetup set_up_run(const TrainOptions& options, const CaffeCommand& caffe, Comm
     if (prepared.roles) check_servers(prepared.plan, *prepared.roles, size);
     prepared.plan.steps_per_epoch =
         make_shard(data, prepared.plan.global_batch, options.seed, 0, workers).steps_per_epoch();
-    set_total_steps(prepared.plan, options.total_steps);
+    set_total_steps(prepared.plan, exact_steps(options));
     check_accumulation(prepared.plan, workers);
   });
   const Net& net = prepared.net;

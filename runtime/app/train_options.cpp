@@ -64,9 +64,10 @@ const OptionRow first_rows[] = {
     {"--epochs", "N", "passes over the training images (default 5)",
      [](TrainOptions& o, Text n, Text v) { o.epochs = parse_count(n, v, 1, max_count); }},
     {"--max-steps", "N",
-     "stop after N steps, even inside an epoch; the rates of cosine and poly then fall over these N",
+     "train N steps, over as many epochs as that takes; with --epochs what ends first counts; the rates of "
+     "cosine and poly fall over these steps",
      [](TrainOptions& o, Text n, Text v) { o.max_steps = parse_count(n, v, 1, max_count); }},
-    {"--total-steps", "N", "train exactly N steps, over as many epochs as that takes; replaces --epochs",
+    {"--total-steps", "N", "train N steps, over as many epochs as that takes; replaces --epochs",
      [](TrainOptions& o, Text n, Text v) { o.total_steps = parse_count(n, v, 1, max_count); }},
     {"--test-every", "N", "also test after every N steps, not only after each epoch",
      [](TrainOptions& o, Text n, Text v) { o.test_every = parse_count(n, v, 1, max_count); }},

@@ -25,7 +25,7 @@ struct TrainOptions {
   DataRequest images;     // further options about the images
   int data_threads = -1;  // -1: chosen by the loader
   std::size_t epochs = 5;
-  std::size_t max_steps = 0;    // limit; 0: none
+  std::size_t max_steps = 0;    // exact without --epochs, else a limit; 0: none
   std::size_t total_steps = 0;  // exact number, overrides epochs; 0: not given
   std::size_t gradient_accumulation = 1;
   std::size_t test_every = 0;               // steps; 0: after each epoch only

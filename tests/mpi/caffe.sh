@@ -45,6 +45,15 @@ expect_refusal 3 'this is a net, not a solver' "$train" --solver "$root/examples
 expect_refusal 2 'ddl-train has another option' "$train" train -solver "$solver" -gpu 0
 grep -q 'try: --device cuda ' "$work/err" || fail "not the option for GPUs: $(cat "$work/err")"
 
+# The user's number of steps counts: no default number of epochs ends the run before.
+for words in "--solver $solver --checkpoint steps" "--net mlp --batch-size 64"; do
+  # shellcheck disable=SC2086 # these are words
+  expect 0 ' steps=90 ' "$train" $words --data "$subset" --max-steps 90
+  grep -q 'done: .* after 90 steps' "$work/err" || fail "$words: not 90 steps: $(cat "$work/err")"
+done
+expect 0 ' steps=15 ' "$train" --net mlp --batch-size 64 --data "$subset" --max-steps 90 --epochs 1
+grep -q -- '--epochs 1 ends before --max-steps 90: the run has 15 steps' "$work/err" || fail "not said what ends first: $(cat "$work/err")"
+
 # Another net beside the solver: the solver's images are not used, and a message says so.
 expect 0 'ddl-train: ok net=mlp ' "$train" --solver "$solver" --net mlp --data "$subset" --max-steps 2 --checkpoint other
 grep -q -- '--net mlp instead of net examples/caffe/lenet_train_test.prototxt' "$work/err" || fail 'nothing about --net'

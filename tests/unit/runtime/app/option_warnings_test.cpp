@@ -114,6 +114,9 @@ TEST_CASE("option warnings: numbers that cannot be meant") {
       {{"--lr-decay", "multistep", "--lr-step", "5,16"},
        {"--lr-decay", "multistep", "--lr-step", "5,15"},
        "the learning rate does not fall at step 16: the run has only 16 steps"},
+      {{"--max-steps", "17", "--epochs", "2"},
+       {"--max-steps", "16", "--epochs", "2"},
+       "--epochs 2 ends before --max-steps 17: the run has 16 steps | --max-steps 17 without --epochs"},
       {{"--threads", "3"}, {"--threads", "2"}, "3 threads of this rank share 2 processor(s) | --threads 2"},
   };
   for (const Row& row : rows) {
