@@ -192,6 +192,15 @@ Net plan_net(std::string name, Shape input, std::span<const Layer> layers) {
   return plan_net(description, input, 0);
 }
 
+double count_products(const Net& net) {
+  double products = 0.0;
+  for (const PlannedLayer& layer : net.layers) {
+    if (layer.layer.kind != LayerKind::convolution && layer.layer.kind != LayerKind::inner_product) continue;
+    products += static_cast<double>(layer.weights_count) * layer.output.height * layer.output.width;
+  }
+  return products;
+}
+
 std::uint64_t fingerprint(const Net& net) {
   std::string text = fmt::format("{};", render_shape(net.input));
   for (const PlannedLayer& p : net.layers) {

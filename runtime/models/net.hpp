@@ -84,6 +84,9 @@ Net plan_net(std::string name, Shape input, std::span<const Layer> layers);
 std::vector<std::string> net_names();
 Net build_net(std::string_view name, Shape input, int classes);
 
+// Products of weights and values in the forward pass of one image.
+double count_products(const Net& net);
+
 // Initial values by the fillers of the layers; by default He-uniform weights, small ones in the last layer,
 // zero biases. The same floats on every machine for the same seed.
 std::vector<float> initial_parameters(const Net& net, std::uint64_t seed);
