@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 int main(int argc, char** argv) {
-  ddlrun::open_standard_streams();
+  ddlrun::prepare_process();
   ddlrun::PosixProcesses processes;
   ddlrun::PosixFiles files;
   ddlrun::SystemClock clock;

@@ -182,13 +182,19 @@ void write_diagnostics(std::string_view bytes) noexcept {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void open_standard_streams() noexcept {
+void prepare_process() noexcept {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
     // The lowest free number is this one: those below it are open.
     const int opened = ::open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_WRONLY);
     if (opened != fd && opened >= 0) ::close(opened);
   }
+  // A handler, for an ignored signal would stay ignored in the programs that this process starts.
+  struct sigaction beyond_limit {};
+  if (::sigaction(SIGXFSZ, nullptr, &beyond_limit) != 0 || beyond_limit.sa_handler != SIG_DFL) return;
+  beyond_limit.sa_handler = [](int) {};
+  beyond_limit.sa_flags = SA_RESTART;
+  ::sigaction(SIGXFSZ, &beyond_limit, nullptr);
 }
 
 std::string PosixFiles::read(const std::string& path, std::uint64_t max_bytes) {

@@ -35,7 +35,7 @@ Message unwritten_output(int code, std::string place) {
 }
 
 int run_with_output(std::string_view program, const std::function<int()>& command) {
-  open_standard_streams();
+  prepare_process();
   make_stderr_safe();
   int status = 0, code = 0;
   try {

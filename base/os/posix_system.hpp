@@ -55,9 +55,10 @@ void write_all(int descriptor, std::string_view bytes);
 // a reader or a terminal that is gone must end neither this process nor its job. Raises no SIGPIPE.
 void write_diagnostics(std::string_view bytes) noexcept;
 
-// Opens those of the descriptors 0 to 2 that are closed, so that no file opened later takes their numbers.
-// Reading such a stdin and writing such a stdout still fails, as with the closed descriptor. For main(),
-// first.
-void open_standard_streams() noexcept;
+// For main(), first. Opens those of the descriptors 0 to 2 that are closed, so that no file opened later
+// takes their numbers; reading such a stdin and writing such a stdout still fails, as with the closed
+// descriptor. A write beyond the limit of file sizes (ulimit -f) fails with EFBIG and does not end the
+// process. Programs that it starts get that signal as before.
+void prepare_process() noexcept;
 
 }  // namespace ddlrun

@@ -65,6 +65,14 @@ else
   echo "not tested: a disk that fills (no mount namespace here)"
 fi
 
+# A file size limit is an error too. What ddlrun starts gets the signal of that limit as before.
+text=$(sh -c "ulimit -f 0; exec '$DDLRUN' topo > limited" 2>&1)
+status=$?
+[ "$status" -eq 3 ] && [[ $text == *'File too large'* ]] || fail "topo at a file size limit: status $status, $text"
+# shellcheck disable=SC2016
+expect 0 SigIgn "$DDLRUN" launch 1 --launcher ssh -- grep -E 'SigIgn|SigCgt' /proc/self/status
+while read -r _ mask; do (( 16#$mask & 16#1000000 )) && fail "SIGXFSZ is not as the shell leaves it: $mask"; done < "$work/out"
+
 # The terminal goes away while the job runs, and HUP is ignored as under nohup.
 cat > terminal.py << 'END'
 import os, pty, signal, sys, time

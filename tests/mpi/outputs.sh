@@ -99,6 +99,14 @@ for case in "64k 0" "64k 1" "200k 1"; do
   [ "$status" -eq 3 ] && grep -q 'cannot be .* free on that disk\|No space left' "$work/err" || fail "status $status on a disk of $size: $(cat "$work/err")"
 done
 
+# A limit of file sizes is an error with a place, not a signal; nothing half remains.
+run sh -c 'ulimit -f 64; exec "$@"' sh "${run[@]}" --max-steps 3 --checkpoint "$work/limited"
+[ "$status" -eq 3 ] && grep -q 'File too large' "$work/err" || fail "status $status at a file size limit: $(cat "$work/err")"
+[ -z "$(find "$work/limited" -name '*.tmp*' -o -name '*.safetensors')" ] || fail "left: $(ls "$work/limited")"
+text=$(sh -c 'ulimit -f 0; exec "$0" print-net lenet5 > "$1"' "$train" "$work/limited.yaml" 2>&1)
+status=$?
+[ "$status" -eq 3 ] && [[ $text == *'cannot write the output: File too large'* ]] || fail "status $status, printed at a limit: $text"
+
 # TERM, and no room for the checkpoint it asks for: no success, and the last good one is named.
 cat > "$work/filled" << 'END'
 mount -t tmpfs -o size=16m none "$1" || exit 125
