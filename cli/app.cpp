@@ -160,13 +160,18 @@ Command without_values(Command words) {
   return words;
 }
 
+ForgottenDashes search_program(System& system, const CLI::App& app, const Command& words) {
+  return find_forgotten_dashes(system, app, words, [&](const std::string& word) {
+    return !remedy_for_foreign_option(word).empty() || find_meant_option(app, word).has_value();
+  });
+}
+
 // "launch 2 ./prog": no host and no argument of ddlrun.
 void refuse_program_word(System& system, const CLI::App& app, const Command& words) {
-  const ForgottenDashes found = find_forgotten_dashes(system, app, words);
-  if (found.program.empty()) return;
-  throw Error(ErrorKind::usage,
-              {fmt::format("'{}' is a program; put programs after --", printable(found.program, 60)), "",
-               app.get_name() + " " + render_shell(without_values(found.words))});
+  const ForgottenDashes found = search_program(system, app, words);
+  if (found.first.empty()) return;
+  throw Error(ErrorKind::usage, {fmt::format("'{}' is {}", printable(found.first, 60), found.what), "",
+                                 app.get_name() + " " + render_shell(without_values(found.words))});
 }
 
 // CLI11's messages lack the place and the remedy.
@@ -326,8 +331,8 @@ void refuse_forgotten_launch(System& system, const Command& words) {
     Command own(words.begin(), dashes);
     accept_launcher_spellings(option_names(app), own);
     read_words(app, own);
-    const ForgottenDashes found = find_forgotten_dashes(system, app, Command(words.begin(), dashes));
-    if (dashes == words.end() && !found.program.empty()) line = found.words;
+    const ForgottenDashes found = search_program(system, app, Command(words.begin(), dashes));
+    if (dashes == words.end() && !found.first.empty()) line = found.words;
     if (!app.remaining().empty() && app.remaining()[0].starts_with('-')) return;
   } catch (const CLI::Error&) {
     return;  // not launch's options either

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/forgotten_dashes.hpp"
 
+#include "base/os/host_info.hpp"
 #include "base/os/program_path.hpp"
 #include "topology/dims.hpp"
 #include "topology/sources/job_machines.hpp"
@@ -8,6 +9,8 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace ddlrun::cli {
 
@@ -19,26 +22,52 @@ bool names_program(System& system, const std::string& word) {
   return word.find('/') != std::string::npos || !find_program(system, word).empty();
 }
 
+std::optional<FileInfo> find_file(System& system, const std::string& word) {
+  return system.kernel == nullptr ? std::nullopt : system.kernel->file_info(word, true);
+}
+
+// A path that exists and that nobody can execute, such as a directory of photos.
+bool is_data(System& system, const std::string& word) {
+  const auto info = find_file(system, word);
+  return info && (info->kind != FileInfo::Kind::file || (info->mode & 0111U) == 0);
+}
+
+ForgottenDashes describe_dashes(System& system, const std::string& command, Command words,
+                                const std::string& first) {
+  const auto info = find_file(system, first);
+  const bool is_directory = info && info->kind == FileInfo::Kind::directory;
+  Command dashes{"--"};
+  if (is_directory) dashes.emplace_back("--data");
+  words.insert(std::find(words.begin(), words.end(), first), dashes.begin(), dashes.end());
+  const std::string what = first.starts_with('-')
+                               ? "no option of " + command + "; put options of the program after --"
+                           : is_directory ? "a directory; put the program's data after --"
+                                          : "a program; put programs after --";
+  return {first, what, std::move(words)};
+}
+
 }  // namespace
 
-ForgottenDashes find_forgotten_dashes(System& system, const CLI::App& app, const Command& words) {
+ForgottenDashes find_forgotten_dashes(System& system, const CLI::App& app, const Command& words,
+                                      const std::function<bool(const std::string&)>& is_mistyped) {
   if (app.get_option_no_throw("WORD") != nullptr) return {};  // submit reads such words itself
+  const std::vector<std::string> unknown = app.remaining();
+  const auto option = std::ranges::find_if(unknown, [](const std::string& w) { return w.starts_with('-'); });
   std::vector<std::string> candidates;
   for (const char* name : {"DIMS", "HOSTS"}) {
-    const CLI::Option* option = app.get_option_no_throw(name);
-    if (option == nullptr) continue;
-    candidates.insert(candidates.end(), option->results().begin(), option->results().end());
+    const CLI::Option* place = app.get_option_no_throw(name);
+    if (place == nullptr) continue;
+    candidates.insert(candidates.end(), place->results().begin(), place->results().end());
   }
-  const std::vector<std::string> unknown = app.remaining();
-  candidates.insert(candidates.end(), unknown.begin(), unknown.end());
-  for (const std::string& word : candidates) {
-    if (word.starts_with('-')) return {};  // a mistyped option of ours, with its value behind it
-    if (!names_program(system, word)) continue;
-    ForgottenDashes found{word, words};
-    found.words.insert(std::find(found.words.begin(), found.words.end(), word), "--");
-    return found;
-  }
-  return {};
+  candidates.insert(candidates.end(), unknown.begin(), option);
+  const auto is_program = [&](const std::string& word) {
+    return names_program(system, word) && !(option != unknown.end() && is_data(system, word));
+  };
+  const auto program = std::ranges::find_if(candidates, is_program);
+  if (program != candidates.end()) return describe_dashes(system, app.get_name(), words, *program);
+  if (option == unknown.end() || !option->starts_with("--") || is_mistyped(*option)) return {};
+  if (std::any_of(option + 1, unknown.end(), is_program)) return {};  // then the option is not the program's
+  return describe_dashes(system, app.get_name(), words, *option);
 }
 
 }  // namespace ddlrun::cli

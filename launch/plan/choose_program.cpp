@@ -99,14 +99,17 @@ void check_may_run(System& system, const std::string& path, const std::string& p
   if (!info) return;
   if (info->kind == FileInfo::Kind::file && (info->mode & 0111U) != 0)
     return check_python_line(system, path, place);
+  const std::string name = printable(path, 120), word = quote_shell(path);
+  if (info->kind == FileInfo::Kind::directory)
+    throw Error(ErrorKind::request,
+                {fmt::format("'{}' is a directory, not a program", name), place,
+                 fmt::format("-- --data {}   # if the bundled trainer is to train on images there", word)});
+  if (info->kind != FileInfo::Kind::file)
+    throw Error(ErrorKind::request, {fmt::format("'{}' is no file", name), place, "ls -l " + word});
   const bool is_python = path.ends_with(".py");
-  throw Error(
-      ErrorKind::request,
-      {info->kind == FileInfo::Kind::file ? fmt::format("'{}' is not executable", printable(path, 120))
-                                          : fmt::format("'{}' is no file", printable(path, 120)),
-       place,
-       is_python ? "python3 " + quote_shell(path) + ", or chmod +x " + quote_shell(path)
-                 : "chmod +x " + quote_shell(path)});
+  throw Error(ErrorKind::request,
+              {fmt::format("'{}' is not executable", name), place,
+               is_python ? "python3 " + word + ", or chmod +x " + word : "chmod +x " + word});
 }
 
 // "python train.py": otherwise only the ranks would report a misspelt name.

@@ -155,6 +155,16 @@ refused "the script 'trian.py' was not found" 'train.py   # did you mean this?' 
 refused "the program 'train.py' was not found" 'python3 train.py' 1 -- train.py
 refused "the program 'trian.py' was not found" 'python3 train.py   # did you mean this?' 1 -- trian.py
 refused "the program 'pyton3' was not found" 'python3   # did you mean this?' 1 -- pyton3 train.py
+# The trainer's options without --, and images as a program.
+mkdir -p photos/train
+expect_refusal 2 "'--data' is no option of ddlrun launch; put options of the program after --" "$DDLRUN" launch 2 --data ./photos --epochs 1
+has "options without --" "$work/err" '  try: ddlrun launch 2 -- --data ./photos --epochs 1'
+expect_refusal 2 "'--epochs' is no option" "$DDLRUN" launch 2 --epochs 1 --data ./photos
+has "options without --, data last" "$work/err" '  try: ddlrun launch 2 -- --epochs 1 --data ./photos'
+expect_refusal 2 "'./photos' is a directory; put the program's data after --" "$DDLRUN" launch 2 ./photos
+has "a directory without --" "$work/err" '  try: ddlrun launch 2 -- --data ./photos'
+expect_refusal 2 "unknown option '--verfy'" "$DDLRUN" launch 2 --verfy ./photos
+refused "'./photos' is a directory, not a program" '-- --data ./photos   # if the bundled trainer' 2 -- ./photos
 for dashes in '' '-- '; do
   # shellcheck disable=SC2086 # one word or none
   expect_refusal 2 "'-np' is an option of launch" "$DDLRUN" -np 2 -H localhost:2 ${dashes}python3 train.py

@@ -142,6 +142,9 @@ TEST_CASE("what cannot start is refused before anything is written") {
             2,
             "try: ddlrun launch --sockets 1 --cores 4 2x2 h1,h2 -- prog h3"},
         Row{{"launch", "2x2", "h1,h2", "--stepps", "./prog"}, 2, "unknown option '--stepps'"},
+        Row{{"launch", "2", "--epochs", "1"}, 2, "'--epochs' is no option of ddlrun launch; put options of"},
+        Row{{"launch", "2", "--epochs", "1"}, 2, "try: ddlrun launch --sockets 1 --cores 4 2 -- --epochs 1"},
+        Row{{"launch", "2", "--verfy", "--epochs", "1"}, 2, "try: --verify"},
         Row{{"launch", "2x2", "h1", "h2"}, 2, "try: join hosts with commas: h1,h2"},
         Row{{"launch", "-rf", "/none", "--", "prog"}, 3, "/none"},
         Row{{"launch", "2", "-x", "NOPE", "--", "prog"}, 2, "NOPE is not set here"},
@@ -166,10 +169,9 @@ TEST_CASE("dims for several hosts without names: inside an allocation they are i
     const char* value;
     std::string says;
   };
-  for (const Row& row :
-       {Row{"SLURM_JOB_NODELIST", "node[1-3]", "1x2x1 needs 2 hosts, 3 given"},
-        Row{"PBS_NODEFILE", "/var/spool/nodes", "1x2x1 needs 2 hosts, 3 given"},
-        Row{"OTHER", "x", "1x2x1 needs 2 hosts"}}) {
+  for (const Row& row : {Row{"SLURM_JOB_NODELIST", "node[1-3]", "1x2x1 needs 2 hosts, 3 given"},
+                         Row{"PBS_NODEFILE", "/var/spool/nodes", "1x2x1 needs 2 hosts, 3 given"},
+                         Row{"OTHER", "x", "1x2x1 needs 2 hosts"}}) {
     CAPTURE(row.name);
     Launch launch;
     launch.environment.variables[row.name] = row.value;
