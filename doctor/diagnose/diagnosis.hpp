@@ -67,6 +67,8 @@ struct RunStatus {
 
 // The signature of ddlrun's own errors: "ddlrun: error: ...".
 constexpr std::string_view own_error_id = "O2";
+// The signature of the bundled trainer's: "ddl-train: error: ...".
+constexpr std::string_view trainer_error_id = "O1";
 
 enum class Verdict {
   no_trouble,    // nothing but harmless noise, and no sign of failure

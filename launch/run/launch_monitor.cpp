@@ -136,8 +136,9 @@ void LaunchMonitor::take(std::string_view line) {
   daemons_.take_line(rest);
   analyse(rest, rank);
   const auto& pass = system_.program_err ? system_.program_err : system_.err;
-  if (!rest.empty()) pass(rest);
   if (!rest.empty()) keep_last(rest);
+  if (const std::string shown = trainer_printed_error_ ? banner_.take(rest) : rest; !shown.empty())
+    pass(shown);
   if (!rest.empty() && rank) keep_last_of(*rank, rest);
   if (!run_.plan.program.verify || places_printed_ || !placement_.complete()) return;
   places_printed_ = true;
@@ -163,6 +164,7 @@ std::vector<std::string> LaunchMonitor::last_lines_of(std::uint32_t rank) const 
 // With the rank in the form of --tag-output, which diagnose reads.
 void LaunchMonitor::analyse(std::string_view line, std::optional<std::uint32_t> rank) {
   if (!run_.spec.monitor.diagnose || line.empty()) return;
+  if (line.starts_with("ddl-train: error: ")) trainer_printed_error_ = run_.spec.output.shows();
   if (rank && !in_line_) lines_.take(fmt::format("[1,{}]<stderr>:", *rank));
   lines_.take(line);
   in_line_ = line.back() != '\n';
@@ -334,7 +336,8 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
       if (line.text != report && !is_report_of_end(line.text)) error_lines_.push_back(line.text);
     return {};
   }
-  cause_was_printed_ = found.cause->id == diagnose::own_error_id;
+  trainer_refused_ = found.cause->id == diagnose::trainer_error_id && trainer_printed_error_;
+  cause_was_printed_ = found.cause->id == diagnose::own_error_id || trainer_refused_;
   // The supervisors report which rank ended first; the log only which end was printed first.
   if (first) found.first_failing.reset();
   std::erase_if(found.salient_lines, [&](const diagnose::LogLine& line) { return line.text == report; });
@@ -360,6 +363,7 @@ std::optional<int> LaunchMonitor::status(const ProcessResult& result) const {
 
 void LaunchMonitor::finish(const ProcessResult& result) {
   const bool failed = is_failure(result);
+  if (const std::string rule = banner_.finish(); !rule.empty()) system_.err(rule);
   if (output_) output_->finish();
   if (ranks_) ranks_->finish(failed, daemons_.lost());
   if (failed && ranks_ && !ranks_->has_report()) down_ = find_down_hosts(system_, run_.plan.placed.job.hosts);

@@ -12,6 +12,7 @@
 #include "base/os/system.hpp"
 #include "doctor/diagnose/stream_analyzer.hpp"
 #include "launch/monitor/daemon_loss.hpp"
+#include "launch/monitor/exit_banner.hpp"
 #include "launch/monitor/overdue_end.hpp"
 #include "launch/monitor/placement_check.hpp"
 #include "launch/monitor/rank_monitor.hpp"
@@ -53,8 +54,11 @@ class LaunchMonitor {
   bool first_is_alone() const { return first_is_alone_; }
   // Why the job ended badly, for people; "" without a known cause, or after a stall or a lost host.
   std::string diagnosis(const ProcessResult& result);
-  // After diagnosis(): its cause is an error of a rank's ddlrun, which named place and remedy on the screen.
+  // After diagnosis(): its cause is an error of a rank's ddlrun or of the bundled trainer, which named place
+  // and remedy on the screen.
   bool cause_was_printed() const { return cause_was_printed_; }
+  // After diagnosis(): it is one of the trainer, which is one for all ranks.
+  bool trainer_refused() const { return trainer_refused_; }
   // The status of a job that had to be ended: 124 after a stall, 5 with a host lost; else nothing.
   std::optional<int> status(const ProcessResult& result) const;
 
@@ -81,6 +85,9 @@ class LaunchMonitor {
   std::optional<RankMonitor> ranks_;
   bool places_printed_ = false;
   bool cause_was_printed_ = false;
+  bool trainer_printed_error_ = false;
+  bool trainer_refused_ = false;
+  ExitBannerFilter banner_;
   bool stalled_ = false;
   std::optional<Time> ending_since_;
   StopSignals stop_;

@@ -176,7 +176,7 @@ void print_end(System& system, const LaunchRun& run, const ObservedRun& observed
   if (observed.monitored && stop_signal == 0 && !saved) {
     const auto first = find_first_failure(*observed.monitored, status);
     const auto& lost = observed.monitored->lost_hosts;
-    if (first) system.err("ddlrun: " + render_first_failure(*first) + "\n");
+    if (first && !monitor.trainer_refused()) system.err("ddlrun: " + render_first_failure(*first) + "\n");
     if (!lost.empty()) system.err("ddlrun: " + render_lost_hosts(lost) + "\n");
   }
   if (!run.record.result.empty()) system.err("ddlrun: rank 0's result: " + run.record.result + "\n");

@@ -114,6 +114,40 @@ TEST_CASE("a crash of mpirun has the cause that its stack names; a stack of anot
   }
 }
 
+TEST_CASE("an error of the trainer stands on the screen once, without mpirun's banners") {
+  const std::string rule(74, '-');
+  const std::string banners = rule +
+                              "\nPrimary job  terminated normally, but 1 process returned\n"
+                              "a non-zero exit code. Per user-direction, the job has been aborted.\n" +
+                              rule + "\n" + rule +
+                              "\nmpirun detected that one or more processes exited with non-zero status, "
+                              "thus causing\nthe job to be terminated. The first process to do so was:\n\n"
+                              "  Process name: [[1,1],1]\n  Exit code:    3\n" +
+                              rule + "\n";
+  const std::string error = "ddl-train: error: the JPEG is damaged\n  at:  a.jpg\n  try: remove it\n";
+  for (const bool by_trainer : {true, false}) {
+    CAPTURE(by_trainer);
+    Job job;
+    job.spec.monitor.diagnose = true;
+    job.plan.program.verify = false;
+    LaunchMonitor monitor(job.system, job.run);
+    const RunHooks hooks = monitor.hooks();
+    const std::string printed =
+        (by_trainer ? error : "bye\n") + banners + rule + "\nanother message\n" + rule + "\n";
+    for (std::size_t at = 0; at < printed.size();) {
+      const std::size_t end = printed.find('\n', at) + 1;
+      hooks.on_stderr_line(std::string_view(printed).substr(at, end - at));
+      at = end;
+    }
+    monitor.finish(ended(3));
+    CHECK(job.err == (by_trainer ? error + rule + "\nanother message\n" + rule + "\n" : printed));
+    CHECK(monitor.last_lines().size() > 12);  // for the record all of them
+    CHECK((!by_trainer || !monitor.diagnosis(ended(3)).empty()));
+    CHECK(monitor.cause_was_printed() == by_trainer);
+    CHECK(monitor.trainer_refused() == by_trainer);
+  }
+}
+
 TEST_CASE("a rank on other cores than planned is a warning, with --strict an error") {
   for (const bool strict : {false, true}) {
     Job job;

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "launch/monitor/exit_banner.hpp"
+
+#include <utility>
+
+namespace ddlrun::launch {
+
+namespace {
+
+bool is_rule(std::string_view line) {
+  constexpr std::size_t shortest = 60;
+  const std::size_t end = line.find_first_not_of('-');
+  return end != std::string_view::npos && end >= shortest && line.substr(end) == "\n";
+}
+
+// Open MPI 4.1 and 5.0.
+bool opens_banner(std::string_view line) {
+  return (line.starts_with("Primary job") && line.find("terminated normally") != line.npos) ||
+         line.find("detected that one or more processes exited with non-zero status") != line.npos;
+}
+
+}  // namespace
+
+std::string ExitBannerFilter::take(std::string_view line) {
+  if (in_banner_) {
+    in_banner_ = !is_rule(line);
+    return {};
+  }
+  if (!rule_.empty() && opens_banner(line)) {
+    rule_.clear();
+    in_banner_ = true;
+    return {};
+  }
+  std::string kept = std::exchange(rule_, {});
+  if (is_rule(line))
+    rule_ = line;
+  else
+    kept += line;
+  return kept;
+}
+
+std::string ExitBannerFilter::finish() { return std::exchange(rule_, {}); }
+
+}  // namespace ddlrun::launch

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// The messages in which Open MPI's mpirun reports that a rank failed, without a reason. Behind an error that
+// names its reason, place and remedy they say nothing new.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ddlrun::launch {
+
+class ExitBannerFilter {
+ public:
+  // Takes one line of stderr; returns what to print. A rule is kept until the next line.
+  std::string take(std::string_view line);
+  // At the end: the rule that was kept.
+  std::string finish();
+
+ private:
+  std::string rule_;
+  bool in_banner_ = false;
+};
+
+}  // namespace ddlrun::launch
