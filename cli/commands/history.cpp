@@ -5,13 +5,16 @@
 #include "cli/commands/commands.hpp"
 #include "cli/option_values.hpp"
 #include "launch/history/run_store.hpp"
+#include "launch/history/training.hpp"
 #include "schedulers/client/job_query.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -44,6 +47,21 @@ struct ReadRun {
   RunRecord run;
 };
 
+// Of the bundled trainer: from the end of the metrics that launch lets it write into the run directory.
+std::optional<double> read_test_accuracy(System& system, const std::string& directory) {
+  constexpr std::uint64_t most_bytes = 64U << 10U;
+  const std::string path = directory + "/metrics.jsonl";
+  try {
+    const auto whole = system.files.read_from(path, 0, 0);
+    if (!whole) return std::nullopt;
+    const auto end =
+        system.files.read_from(path, whole->size - std::min(whole->size, most_bytes), most_bytes);
+    return end ? last_test_accuracy(end->bytes) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;  // of a run whose list entry is readable all the same
+  }
+}
+
 ReadRun read_history_row(System& system, const ListedRun& listed, std::int64_t now) {
   const std::string& directory = listed.directory;
   HistoryRow damaged;
@@ -56,6 +74,7 @@ ReadRun read_history_row(System& system, const ListedRun& listed, std::int64_t n
     RunRecord run = read_run(system, directory, false);
     run.id = listed.id;
     HistoryRow row = history_row(run, directory, find_run_state(system, run), now);
+    row.test_accuracy = read_test_accuracy(system, directory);
     return {std::move(row), std::move(run)};
   } catch (const Error& error) {
     damaged.problem = error.message().what;

@@ -59,15 +59,16 @@ std::string or_dash(std::string text) { return text.empty() ? "-" : std::move(te
 
 Columns columns_of(const HistoryRow& row) {
   const std::string last = row.state == RunState::damaged ? printable(row.problem, 80) : row.first_failure;
-  return {printable(row.id, 40),
-          short_time(row.start),
-          row.seconds ? render_duration(*row.seconds) : "-",
-          or_dash(printable(row.job, 30)),
-          or_dash(printable(row.dims, 20)),
-          or_dash(printable(row.hosts, 30)),
-          status_words(row),
-          or_dash(printable(row.title, 40)),
-          last};
+  return {
+      printable(row.id, 40),
+      short_time(row.start),
+      row.seconds ? render_duration(*row.seconds) : "-",
+      or_dash(printable(row.job, 30)),
+      or_dash(printable(row.dims, 20)),
+      or_dash(printable(row.hosts, 30)),
+      status_words(row) + (row.test_accuracy ? fmt::format(", {:.1f} %", 100.0 * *row.test_accuracy) : ""),
+      or_dash(printable(row.title, 40)),
+      last};
 }
 
 }  // namespace

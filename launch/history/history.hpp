@@ -32,8 +32,9 @@ struct HistoryRow {
   std::string first_failure;  // "rank 3 on h2: signal 9"
   std::string problem;        // damaged: why
   std::string replay_of;
-  std::string job;     // the scheduler's, or ""
-  std::string result;  // the file that rank 0 wrote as its result, or ""
+  std::string job;                      // the scheduler's, or ""
+  std::string result;                   // the file that rank 0 wrote as its result, or ""
+  std::optional<double> test_accuracy;  // of the bundled trainer, after its last epoch
 
   bool failed() const {
     return state == RunState::unseen ||

@@ -37,6 +37,7 @@ std::string render_history_json(const std::vector<HistoryRow>& rows) {
          {"job", text_or_nothing(row.job)},
          {"replay_of", text_or_nothing(row.replay_of)},
          {"result", text_or_nothing(row.result)},
+         {"test_accuracy", row.test_accuracy ? HistoryJson(*row.test_accuracy) : HistoryJson()},
          {"problem", text_or_nothing(row.problem)}});
   }
   const HistoryJson document{{"schema", "ddlrun.history/1"}, {"runs", runs}};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,9 @@ struct Training {
 
 // Takes one line; what is no record counts as damaged. Lines behind the first of another program count too.
 void take_metrics_line(std::string_view line, Training& training);
+
+// Of the last epoch in the last lines of a file of metrics; the first line may be a part of one.
+std::optional<double> last_test_accuracy(std::string_view lines);
 
 // At most `most` steps: the means of equal stretches.
 std::vector<TrainingStep> thin_out(const std::vector<TrainingStep>& steps, std::size_t most);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/text/text.hpp"
 #include "launch/history/training.hpp"
 
 #include <nlohmann/json.hpp>
@@ -45,6 +46,13 @@ void take_metrics_line(std::string_view line, Training& training) {
   } catch (const MetricsLine::exception&) {  // a loss of null is one that is no number: nan, inf
     ++training.damaged_lines;
   }
+}
+
+std::optional<double> last_test_accuracy(std::string_view lines) {
+  Training training;
+  for (const std::string_view line : split(lines, '\n')) take_metrics_line(line, training);
+  if (training.epochs.empty()) return std::nullopt;
+  return training.epochs.back().test_accuracy;
 }
 
 std::vector<TrainingStep> thin_out(const std::vector<TrainingStep>& steps, std::size_t most) {

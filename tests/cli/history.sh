@@ -217,6 +217,8 @@ has "report: title" title.html '<title>long_name.sh --epochs 3, run '
 # --- the bundled trainer's metrics lie in the run directory without being asked for
 if [[ -x $DDLRUN_BUILD_DIR/runtime/ddl-train ]]; then
   expect 0 '' "$DDLRUN" launch 1 -- --data "$DDLRUN_SOURCE_DIR/tests/data/fashion-mnist-subset" --epochs 2 --quiet
+  expect 0 ' %  ddl-train ' "$DDLRUN" history --limit 1
+  [[ $("$DDLRUN" history --limit 1 --json) == *'"test_accuracy": 0.'* ]] || fail "no accuracy in history --json"
   expect 0 '' "$DDLRUN" report last -o curves.html
   has "report: curves" curves.html '<h2>Training</h2>'
   expect 0 '' "$DDLRUN" launch 1 -- --data "$DDLRUN_SOURCE_DIR/tests/data/fashion-mnist-subset" --epochs 1 --quiet --metrics own.jsonl

@@ -214,8 +214,10 @@ TEST_CASE("the table and the document") {
   damaged.id = "20261121-031915-\x1b[31m";
   damaged.state = RunState::damaged;
   damaged.problem = "half of it is missing";
-  const std::vector<HistoryRow> rows{launch::history_row(run, "/runs/x", RunState::ended, 0), damaged};
+  std::vector<HistoryRow> rows{launch::history_row(run, "/runs/x", RunState::ended, 0), damaged};
+  rows[0].test_accuracy = 0.875;
   const std::string table = launch::render_history_table(rows);
+  CHECK(table.find("signal 11, 87.5 %") != std::string::npos);
   CHECK(table.find("2026-11-21 03:19  1:01:01  2x2") != std::string::npos);
   CHECK(table.find("signal 11") != std::string::npos);
   CHECK(table.find("half of it is missing") != std::string::npos);
@@ -226,6 +228,8 @@ TEST_CASE("the table and the document") {
   CHECK(json["runs"][0]["result"] == "/runs/x/result");
   CHECK(json["runs"][1]["state"] == "damaged");
   CHECK(json["runs"][1]["exit_status"].is_null());
+  CHECK(json["runs"][0]["test_accuracy"] == 0.875);
+  CHECK(json["runs"][1]["test_accuracy"].is_null());
 }
 
 TEST_CASE("each rank's GPU, from plan.json") {

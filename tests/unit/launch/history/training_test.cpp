@@ -45,6 +45,18 @@ TEST_CASE("what is done again after a resume is shown once") {
   CHECK(training.damaged_lines == 0);
 }
 
+TEST_CASE("the last test accuracy, from the end of a file") {
+  CHECK(last_test_accuracy(
+            "1.0}\n"
+            R"({"type":"epoch","epoch":1,"train_loss":1.6,"test_loss":1.4,"test_accuracy":0.5})"
+            "\n"
+            R"({"type":"epoch","epoch":2,"train_loss":1.2,"test_loss":1.1,"test_accuracy":0.875})"
+            "\n"
+            R"({"type":"summary"})"
+            "\n") == 0.875);
+  CHECK_FALSE(last_test_accuracy("{\"type\":\"step\",\"step\":8,\"loss\":2.5,\"images_s\":1.0}\n"));
+}
+
 TEST_CASE("many steps become means") {
   std::vector<TrainingStep> steps;
   for (int i = 0; i < 10; ++i) steps.push_back({double(i), 1.0, 2.0 * i});
