@@ -6,6 +6,7 @@
 #include "ddl/core/rounding.hpp"
 #include "ddl/data_type.hpp"
 #include "ddl/error.hpp"
+#include "ddl/transport/mpi/mpi_finalize.hpp"
 
 #include <fmt/format.h>
 #include <sys/statvfs.h>
@@ -23,15 +24,8 @@
 namespace ddl {
 namespace {
 
-// Memory that outlives its Context is not MPI's any more.
-bool is_over() {
-  int over = 0;
-  MPI_Finalized(&over);
-  return over != 0;
-}
-
 // The communicator lives as long as a block of it; after abandon() nothing is freed, for that waits for all
-// ranks.
+// ranks. Memory that outlives its Context is not MPI's any more.
 struct NodeCommHandle {
   explicit NodeCommHandle(MPI_Comm all) {
     int rank = 0;
@@ -40,7 +34,7 @@ struct NodeCommHandle {
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   }
   ~NodeCommHandle() {
-    if (!abandoned && !is_over()) MPI_Comm_free(&comm);
+    if (!abandoned && !is_mpi_over()) MPI_Comm_free(&comm);
   }
   NodeCommHandle(const NodeCommHandle&) = delete;
   NodeCommHandle& operator=(const NodeCommHandle&) = delete;
@@ -108,7 +102,7 @@ class WindowBuffer : public SharedBuffer {
     MPI_Barrier(host_->comm);
   }
   ~WindowBuffer() override {
-    if (!host_->abandoned && !is_over()) MPI_Win_free(&window_);
+    if (!host_->abandoned && !is_mpi_over()) MPI_Win_free(&window_);
   }
   WindowBuffer(const WindowBuffer&) = delete;
   WindowBuffer& operator=(const WindowBuffer&) = delete;

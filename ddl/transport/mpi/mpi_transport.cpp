@@ -3,6 +3,7 @@
 
 #include "ddl/error.hpp"
 #include "ddl/launcher.hpp"
+#include "ddl/transport/mpi/mpi_finalize.hpp"
 #include "ddl/transport/mpi/mpi_finalize_guard.hpp"
 #include "ddl/transport/mpi/mpi_gather.hpp"
 #include "ddl/transport/mpi/mpi_message_wire.hpp"
@@ -50,7 +51,7 @@ class MpiTransport : public Transport {
     MPI_Op_free(&larger_);
     MPI_Comm_free(&all_);
     finalize_guard_.release();
-    if (started_here_) MPI_Finalize();
+    if (started_here_) finalize_mpi();
   }
   MpiTransport(const MpiTransport&) = delete;
   MpiTransport& operator=(const MpiTransport&) = delete;
@@ -150,9 +151,7 @@ void require_launched_size() {
 }  // namespace
 
 std::unique_ptr<Transport> make_mpi_transport(int& argc, char**& argv) {
-  int over = 0;
-  MPI_Finalized(&over);
-  if (over != 0)
+  if (is_mpi_over())
     throw Error(Fault::usage, "MPI has ended in this process, and starts only once", "MPI",
                 "one Context for the whole program; or MPI_Init_thread before the first, MPI_Finalize after "
                 "the last");

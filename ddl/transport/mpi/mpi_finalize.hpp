@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// The end of MPI on all ranks.
+#pragma once
+
+namespace ddl {
+
+// MPI_Finalize, or what ends MPI where that may not return. Collective over MPI_COMM_WORLD.
+void finalize_mpi();
+
+// MPI cannot be called any more in this process.
+bool is_mpi_over();
+
+}  // namespace ddl
