@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace ddlrun::launch {
@@ -25,10 +26,28 @@ Runs runs_of_hosts(const RankMap& rank_map) {
   return runs;
 }
 
+// hydra starts again at the top of its file when the ranks outnumber it. A host that the file has twice
+// counts as two: MPICH's ranks then share no memory (4.0.2 and 5.0.2).
+Runs first_cycle(Runs runs, std::size_t hosts) {
+  for (std::size_t i = hosts; i < runs.size(); ++i) {
+    const auto& [host, ranks] = runs[i - hosts];
+    const bool is_last = i + 1 == runs.size();
+    if (runs[i].first != host || runs[i].second > ranks || (runs[i].second < ranks && !is_last)) return runs;
+  }
+  runs.resize(std::min(runs.size(), hosts));
+  return runs;
+}
+
 std::string render_runs(const Runs& runs) {
   std::string text;
   for (const auto& [host, ranks] : runs) text += fmt::format("{}:{}\n", host, ranks);
   return text;
+}
+
+std::size_t ranks_in(const Runs& runs) {
+  std::size_t sum = 0;
+  for (const auto& [host, ranks] : runs) sum += ranks;
+  return sum;
 }
 
 void refuse_mca(const LaunchRequest& request) {
@@ -43,14 +62,16 @@ void refuse_mca(const LaunchRequest& request) {
 }
 
 void add_hosts(CommandBuilder& builder, const LaunchRequest& request) {
-  const Runs runs = runs_of_hosts(*request.rank_map);
+  const std::size_t hosts = request.rank_map->hosts.size();
+  const Runs runs = first_cycle(runs_of_hosts(*request.rank_map), hosts);
   const std::string path = request.run_dir + "/hosts";
   std::string why = "which rank sits on which host";
-  if (runs.size() > request.rank_map->hosts.size()) {
-    why += fmt::format(
-        "; ranks alternate between hosts, which takes {} ssh connections for {} hosts: --order packed takes "
-        "one a host",
-        runs.size(), request.rank_map->hosts.size());
+  if (runs.size() > hosts) {
+    why += fmt::format("; its {} lines for {} hosts take an ssh connection each", runs.size(), hosts);
+    if (request.launcher.version.kind == LauncherKind::mpich)
+      why += ", and to MPICH ranks of two lines share no memory";
+  } else if (request.ranks > ranks_in(runs)) {
+    why += "; further ranks start again at its top";
   }
   // Intel's -f takes each name once.
   builder.add({request.launcher.version.kind == LauncherKind::mpich ? "-f" : "-machinefile", path}, why);
@@ -77,7 +98,9 @@ void add_names(CommandBuilder& builder, const LaunchRequest& request, const EnvV
 
 }  // namespace
 
-std::string render_machine_file(const RankMap& rank_map) { return render_runs(runs_of_hosts(rank_map)); }
+std::string render_machine_file(const RankMap& rank_map) {
+  return render_runs(first_cycle(runs_of_hosts(rank_map), rank_map.hosts.size()));
+}
 
 LaunchCommand plan_hydra_command(const LaunchRequest& request, const EnvVars& environment) {
   refuse_mca(request);

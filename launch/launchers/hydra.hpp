@@ -9,7 +9,8 @@
 
 namespace ddlrun::launch {
 
-// "h1:2\nh2:2\n": hosts in the order of ranks, consecutive ones of a host folded.
+// "h1:2\nh2:2\n": hosts in the order of ranks, consecutive ones of a host folded, and only the first of equal
+// rounds over the hosts.
 std::string render_machine_file(const RankMap& rank_map);
 
 // Error{request} for --mca, which only Open MPI knows.

@@ -26,9 +26,9 @@ grep -q "started by" "$work/err" && sed -n 's/.*\(started by [^;]*\).*/\1/p' "$w
 planned=uneven judge "uneven_$peer" launch "${unequal[@]}" -- "bin/place_$peer" "uneven_$peer" "${variables[@]}"
 judge "named_$peer" launch "${hosts[@]}" --launcher "$launcher" -- "bin/place_$peer" "named_$peer" "${variables[@]}"
 
-# The trainer was built with Debian's MPIs, and loads this one.
+# The trainer was built with Debian's MPIs, and loads this one. It needs ranks of a host that share memory.
 install_trainer && cp -r "$DDLRUN_SOURCE_DIR/tests/data/fashion-mnist-subset" "$lab_home/data"
-in_peer node1 LD_LIBRARY_PATH="$place/lib" "$tool" launch 1x4 'node[1-4]' "${settings[@]}" -- --global-batch 40 --max-steps 5 \
+in_peer node1 LD_LIBRARY_PATH="$place/lib" "$tool" launch 2x2 node1,node2 "${settings[@]}" -- --global-batch 40 --max-steps 5 \
   --data data --quiet > "$work/out" 2> "$work/err" || fail "the trainer: $(cat "$work/err")"
 grep -q 'ranks=4 ' "$work/out" || fail "the trainer: $(cat "$work/out")"
 

@@ -13,12 +13,6 @@ mkdir -p -- /runs/one
 cat > /runs/one/hosts <<'END_OF_FILE'
 h1:1
 h2:1
-h1:1
-h2:1
-h1:1
-h2:1
-h1:1
-h2:1
 END_OF_FILE
 
 export I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS='-oServerAliveInterval=5 -oServerAliveCountMax=6'
@@ -33,7 +27,7 @@ export OMP_PROC_BIND=close
 export I_MPI_FABRICS="${I_MPI_FABRICS:?set it first: values given by -x are not shown}"
 
 # -bootstrap ssh                    hosts are reached as ddlrun reaches them
-# -machinefile /runs/one/hosts      which rank sits on which host; ranks alternate between hosts, which takes 8 ssh connections for 2 hosts: --order packed takes one a host
+# -machinefile /runs/one/hosts      which rank sits on which host; further ranks start again at its top
 # -n 8                              the ranks of the plan
 # I_MPI_PIN=0                       Intel MPI's own pinning is off: each rank is bound by ddlrun exec
 # I_MPI_JOB_RESPECT_PROCESS_PLACEMENT=0  inside a scheduler, too, the plan says where ranks are

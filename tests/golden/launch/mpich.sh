@@ -11,12 +11,6 @@ mkdir -p -- /runs/one
 cat > /runs/one/hosts <<'END_OF_FILE'
 h1:1
 h2:1
-h1:1
-h2:1
-h1:1
-h2:1
-h1:1
-h2:1
 END_OF_FILE
 
 export HYDRA_LAUNCHER_EXTRA_ARGS='-oServerAliveInterval=5 -oServerAliveCountMax=6'
@@ -28,7 +22,7 @@ export OMP_PLACES=cores
 export OMP_PROC_BIND=close
 
 # -launcher ssh                     hosts are reached as ddlrun reaches them
-# -f /runs/one/hosts                which rank sits on which host; ranks alternate between hosts, which takes 8 ssh connections for 2 hosts: --order packed takes one a host
+# -f /runs/one/hosts                which rank sits on which host; further ranks start again at its top
 # -n 8                              the ranks of the plan
 # HYDRA_LAUNCHER_EXTRA_ARGS=-oServerAliveInterval=5 -oServerAliveCountMax=6  for ssh: a host that goes away is noticed within 30 s, not a quarter of an hour
 # -genvlist PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,OMP_PLACES,OMP_PROC_BIND,MKL_NUM_THREADS,DDLRUN_RANKS  the variables that reach the ranks, by name:

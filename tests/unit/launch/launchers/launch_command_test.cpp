@@ -84,15 +84,37 @@ TEST_CASE("versions as the launchers print them") {
   CHECK(!launch::parse_launcher("auto"));
 }
 
+// A host that the file has twice counts as two: MPICH's ranks then share no memory.
+TEST_CASE("hydra: each host once in its file where the ranks go over the hosts in rounds") {
+  launch::RankMap rank_map = two_by_two(true);
+  const auto file = [&](std::vector<launch::RankMapHost> hosts) {
+    rank_map.hosts = std::move(hosts);
+    rank_map.groups[0].ranks = 0;
+    for (const auto& host : rank_map.hosts)
+      rank_map.groups[0].ranks += static_cast<std::uint32_t>(host.ranks.size());
+    return launch::render_machine_file(rank_map);
+  };
+  CHECK(file({{"h1", 0, {0, 2, 4}}, {"h2", 0, {1, 3, 5}}}) == "h1:1\nh2:1\n");
+  CHECK(file({{"h1", 0, {0, 1, 4, 5}}, {"h2", 0, {2, 3, 6, 7}}}) == "h1:2\nh2:2\n");
+  CHECK(file({{"h1", 0, {0, 3}}, {"h2", 0, {1, 4}}, {"h3", 0, {2}}}) == "h1:1\nh2:1\nh3:1\n");
+  CHECK(file({{"h1", 0, {0, 1, 4}}, {"h2", 0, {2, 3}}}) == "h1:2\nh2:2\n");
+  CHECK(file({{"h1", 0, {0, 3}}, {"h2", 0, {1, 2}}}) == "h1:1\nh2:2\n");
+  CHECK(file({{"h1", 0, {0, 1}}, {"h2", 0, {2}}, {"h3", 0, {3, 4}}}) == "h1:2\nh2:1\nh3:2\n");
+  CHECK(file({{"h1", 0, {0, 1, 2}}}) == "h1:3\n");
+  // In no rounds: hydra has no other way to say it.
+  CHECK(file({{"h1", 0, {0, 3, 4}}, {"h2", 0, {1, 2}}}) == "h1:1\nh2:2\nh1:2\n");
+  CHECK(file({{"h1", 0, {0, 2}}, {"h2", 0, {1, 3, 4}}}) == "h1:1\nh2:1\nh1:1\nh2:2\n");
+}
+
 TEST_CASE("hydra: hosts in rank order, consecutive ones folded; no value on the line") {
-  CHECK(launch::render_machine_file(two_by_two(true)) == "h1:1\nh2:1\nh1:1\nh2:1\n");
+  CHECK(launch::render_machine_file(two_by_two(true)) == "h1:1\nh2:1\n");
   CHECK(launch::render_machine_file(two_by_two(false)) == "h1:2\nh2:2\n");
   const LaunchCommand line =
       launch::plan_launch_command(ask(LauncherKind::mpich), {{"MPIR_CVAR_DEBUG", "1"}});
   CHECK(line.argv == Command{"mpiexec", "-launcher", "ssh", "-f", "/run/hosts", "-n", "4", "-genvlist",
                              "PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,KEY,DDLRUN_RANKS,MPIR_CVAR_DEBUG",
                              "/opt/ddlrun", "exec", "--rank-map", "--", "./prog", "a b"});
-  CHECK(file_text(line, "/run/hosts") == "h1:1\nh2:1\nh1:1\nh2:1\n");
+  CHECK(file_text(line, "/run/hosts") == "h1:1\nh2:1\n");
   CHECK(line.environment.at("DDLRUN_RANKS") + "\n" == file_text(line, "/run/ranks.json"));
   CHECK(launch::parse_rank_map(line.environment.at("DDLRUN_RANKS")) == two_by_two(true));
   const std::string shown = launch::render_launch_command(line, ask(LauncherKind::mpich).exports);
