@@ -60,8 +60,23 @@ struct Context::Impl {
   Impl(std::unique_ptr<Transport> given, const Options& options)
       : transport(std::move(given)),
         grid(grid_of(*transport, options)),
+        start_up(*transport),
         collectives(*transport, grid, options),
-        gpu(collectives, *transport, grid, options) {}
+        gpu(collectives, *transport, grid, options) {
+    start_up.is_complete = true;
+  }
+
+  // What fails on this rank alone must not wait for the others before the program has the error.
+  struct Start {
+    Transport& transport;
+    bool is_complete = false;
+    explicit Start(Transport& given) : transport(given) {}
+    ~Start() {
+      if (!is_complete) transport.abandon();
+    }
+    Start(const Start&) = delete;
+    Start& operator=(const Start&) = delete;
+  };
 
   // Each call has a number. Calls run one after the other, those of the communication thread too, so that the
   // order of the numbers is the program's. After an error there are no more calls.
@@ -150,6 +165,7 @@ struct Context::Impl {
   int exceptions = std::uncaught_exceptions();
   std::unique_ptr<Transport> transport;
   Grid grid;
+  Start start_up;
   Collectives collectives;
   GpuCollectives gpu;
   std::mutex mutex;

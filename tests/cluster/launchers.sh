@@ -20,11 +20,20 @@ if build place_openmpi mpicc; then
 fi
 build place_any cc -DWITHOUT_MPI || exit 1
 if command -v mpirun.mpich > /dev/null; then
-  # Not a program of MPICH's: over several hosts the MPI_Finalize of MPICH 4.0.2 on UCX may wait forever, by bare mpirun,
-  # too. tests/cli/launchers.sh has one, on one host.
+  # Not a program that calls MPI itself: over several hosts the MPI_Finalize of MPICH 4.0.2 on UCX may wait forever, by bare
+  # mpirun, too. tests/cli/launchers.sh has one, on one host.
   judge mpich on node1 "$tool" launch "${hosts[@]}" --launcher mpich -- bin/place_any mpich "${variables[@]}"
   planned=uneven judge uneven_mpich on node1 "$tool" launch "${unequal[@]}" --launcher mpich -- \
     bin/place_any uneven_mpich "${variables[@]}"
+  # libddl does not end by that MPI_Finalize; and it needs ranks of a host that share memory.
+  install_trainer && cp -r "$DDLRUN_SOURCE_DIR/tests/data/fashion-mnist-subset" "$lab_home/data"
+  for order in ddl packed ddl packed ddl packed; do
+    status=0
+    LAB_PATIENCE=60 on node1 "$tool" launch 2x2 node1,node2 --order "$order" --launcher mpich -- --global-batch 40 --max-steps 2 \
+      --data data --quiet > "$work/out" 2> "$work/err" || status=$?
+    same "mpich, $order: the trainer's status" 0 "$status"
+    grep -q 'ranks=4 ' "$work/out" || fail "mpich, $order: the trainer: $(cat "$work/out" "$work/err")"
+  done
   # A rank that fails: its status, and who it was. MPICH's mpiexec waits for the others, that never called MPI_Init.
   status=0 begun=$SECONDS
   # shellcheck disable=SC2016

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/transport/mpi/mpi_transport.hpp"
 
+#include "ddl/core/host_id.hpp"
 #include "ddl/error.hpp"
 #include "ddl/launcher.hpp"
 #include "ddl/transport/mpi/mpi_finalize.hpp"
@@ -44,6 +45,7 @@ class MpiTransport : public Transport {
     MPI_Comm_dup(MPI_COMM_WORLD, &all_);
     MPI_Comm_rank(all_, &rank_);
     MPI_Comm_size(all_, &size_);
+    find_hosts();
     MPI_Op_create(&keep_larger, 1, &larger_);
   }
   ~MpiTransport() override {
@@ -61,23 +63,12 @@ class MpiTransport : public Transport {
 
   std::vector<std::string> gather(const std::string& mine) override { return gather_strings(all_, mine); }
 
-  // Where memory can be shared is MPI's to say: containers with one name are still two hosts.
-  std::string host_name() const override {
-    std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
-    int length = 0;
-    MPI_Get_processor_name(name.data(), &length);
-    return name.data();
-  }
+  std::string host_name() const override { return host_; }
 
   std::unique_ptr<NodeComm> make_node_comm(const Grid& grid) override {
-    auto group = make_mpi_node_comm(all_);
-    const std::size_t wanted = grid.place(rank_).local_ranks.size();
-    if (static_cast<std::size_t>(group->local_size()) == wanted) return group;
-    if (wanted == 1) return make_mpi_node_comm(MPI_COMM_SELF);  // on uneven hosts each rank stands for itself
-    throw Error(Fault::unsupported,
-                fmt::format("{} ranks of {} share memory, not {}", group->local_size(), host_name(), wanted),
-                grid.name_of(rank_),
-                "one container or job step for all ranks of a host, or DDL_OPTIONS=\"-mode m\"");
+    // On uneven hosts each rank stands for itself.
+    const bool is_alone = grid.place(rank_).local_ranks.size() == 1;
+    return make_mpi_node_comm(is_alone ? MPI_COMM_SELF : all_);
   }
   std::vector<std::unique_ptr<PeerComm>> make_level_comms(const Grid& grid, double timeout_seconds) override {
     return make_mpi_level_comms(all_, grid, timeout_seconds);
@@ -121,6 +112,33 @@ class MpiTransport : public Transport {
   }
 
  private:
+  // MPI knows where memory can be shared: containers with one name are still two hosts.
+  void find_hosts() {
+    MPI_Comm sharing = MPI_COMM_NULL;
+    MPI_Comm_split_type(all_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &sharing);
+    int first = rank_;
+    MPI_Bcast(&first, 1, MPI_INT, 0, sharing);
+    MPI_Comm_free(&sharing);
+    std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+    int length = 0;
+    MPI_Get_processor_name(name.data(), &length);
+    std::vector<HostId> ids;
+    const std::vector<std::string> names = gather_strings(all_, name.data());
+    const std::vector<std::string> marks = gather_strings(all_, fmt::format("{}", first));
+    for (std::size_t r = 0; r < names.size(); ++r) ids.push_back({names[r], marks[r]});
+    const std::vector<std::string> hosts = name_hosts(ids);
+    host_ = hosts[static_cast<std::size_t>(rank_)];
+    const auto split = std::mismatch(hosts.begin(), hosts.end(), names.begin());
+    if (rank_ == 0 && split.first != hosts.end()) print_split(*split.second);
+  }
+  static void print_split(const std::string& host) {
+    fmt::print(stderr,
+               "libddl: note: not all ranks of {} share memory: those that do count as a host of their own\n"
+               "  try: one container or job step for all ranks of a host; with mpiexec -f FILE of MPICH each "
+               "host once in it, {}:2\n",
+               host, host);
+  }
+
   FinalizeGuard finalize_guard_;
   bool started_here_;
   bool abandoned_ = false;
@@ -128,6 +146,7 @@ class MpiTransport : public Transport {
   MPI_Op larger_ = MPI_OP_NULL;
   int rank_ = 0;
   int size_ = 1;
+  std::string host_;
 };
 
 // MPI of another kind than the launcher's starts each process as rank 0 of 1.

@@ -25,7 +25,38 @@ using ddl::Options;
 using ddl::tests::packed_hosts;
 using ddl::tests::run_contexts;
 
+// One rank, which finds no shared memory.
+class FailingTransport : public ddl::Transport {
+ public:
+  explicit FailingTransport(std::string& ends) : ends_(ends) {}
+  ~FailingTransport() override { ends_ += "ended "; }
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  std::vector<std::string> gather(const std::string& mine) override { return {mine}; }
+  std::string host_name() const override { return "h"; }
+  std::unique_ptr<ddl::NodeComm> make_node_comm(const ddl::Grid&) override {
+    throw ddl::Error(ddl::Fault::unsupported, "no shared memory", "", "df -h /dev/shm");
+  }
+  std::vector<std::unique_ptr<ddl::PeerComm>> make_level_comms(const ddl::Grid&, double) override {
+    return {};
+  }
+  std::unique_ptr<ddl::PeerComm> make_global_comm(const ddl::Grid&, double) override { return nullptr; }
+  bool native_all_reduce(const std::byte*, std::byte*, std::size_t, ddl::DataType, ddl::Operation) override {
+    return false;
+  }
+  void abandon() noexcept override { ends_ += "abandoned "; }
+
+ private:
+  std::string& ends_;
+};
+
 }  // namespace
+
+TEST_CASE("a start that fails on this rank waits for no other rank before the program has the error") {
+  std::string ends;
+  CHECK_THROWS_AS(ddl::ContextFactory::make(std::make_unique<FailingTransport>(ends), {}), ddl::Error);
+  CHECK(ends == "abandoned ended ");
+}
 
 TEST_CASE("ranks that differ are reported which, and no one waits forever") {
   struct Row {
