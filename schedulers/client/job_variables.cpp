@@ -18,8 +18,15 @@ namespace {
 // By the scheduler, the job's script or its shell.
 bool is_set_in_each_job(std::string_view name) {
   constexpr std::array<std::string_view, 3> families{"DDLRUN_", "PBS_", "SLURM_"};
-  constexpr std::array<std::string_view, 10> names{"HOME",     "USER",   "LOGNAME", "SHELL", "PATH", "PWD",
-                                                   "HOSTNAME", "TMPDIR", "CUDA_VISIBLE_DEVICES",
+  constexpr std::array<std::string_view, 10> names{"HOME",
+                                                   "USER",
+                                                   "LOGNAME",
+                                                   "SHELL",
+                                                   "PATH",
+                                                   "PWD",
+                                                   "HOSTNAME",
+                                                   "TMPDIR",
+                                                   "CUDA_VISIBLE_DEVICES",
                                                    "ROCR_VISIBLE_DEVICES"};
   return std::ranges::any_of(families, [&](std::string_view family) { return name.starts_with(family); }) ||
          std::ranges::find(names, name) != names.end();
@@ -55,7 +62,8 @@ void check_name(const PlacedText& entry, bool dry_run, JobRequest& wanted) {
   const std::string what = fmt::format("environment: {} is not set in this shell", name);
   const std::string remedy = fmt::format("{}=value, or leave {} out", name, name);
   if (may_set_variables(wanted)) {
-    wanted.parsed.remarks.push_back(what + "; the ranks get it if the job sets it: setup, modules and the like");
+    wanted.parsed.remarks.push_back(what +
+                                    "; the ranks get it if the job sets it: setup, modules and the like");
   } else if (dry_run) {
     wanted.parsed.remarks.push_back(fmt::format("warning: {}; try: {}", what, remedy));
   } else {
@@ -74,7 +82,8 @@ void resolve_variables(const Environment& environment, bool dry_run, JobRequest&
     if (!is_wildcard(entry.text)) {
       job.unset_names.push_back(entry.text);
       check_name(entry, dry_run, wanted);
-    } else if (matching_variables({entry.text}, environment.variables).empty() && !may_set_variables(wanted)) {
+    } else if (matching_variables({entry.text}, environment.variables).empty() &&
+               !may_set_variables(wanted)) {
       wanted.parsed.remarks.push_back(
           fmt::format("warning: environment: no variable of this shell is one of {}", entry.text));
     }

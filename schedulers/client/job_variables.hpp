@@ -7,9 +7,9 @@
 
 namespace ddlrun::schedulers {
 
-// Names what NCCL_* means here, for PBS, and finds names that have no value here. Such a name is an error, in a
-// dry run a warning, unless the job itself may set it: by setup, modules, conda, venv, the site's lines or a
-// template. A wildcard without a match is a warning.
+// Names what NCCL_* means here, for PBS, and finds names that have no value here. Such a name is an error, in
+// a dry run a warning, unless the job itself may set it: by setup, modules, conda, venv, the site's lines or
+// a template. A wildcard without a match is a warning.
 void resolve_variables(const Environment& environment, bool dry_run, JobRequest& wanted);
 
 }  // namespace ddlrun::schedulers

@@ -25,7 +25,8 @@ std::vector<std::string> heads_of(const ShellCommand& command) {
 }
 
 bool is_loop(const CompoundCommand& command) {
-  return command.keyword == "for" || command.keyword == "select" || command.keyword == "while" || command.keyword == "until";
+  return command.keyword == "for" || command.keyword == "select" || command.keyword == "while" ||
+         command.keyword == "until";
 }
 
 CompoundCommand opened_by(const std::string& keyword, const ScriptLine& line, const ShellCommand& command) {
@@ -34,7 +35,8 @@ CompoundCommand opened_by(const std::string& keyword, const ScriptLine& line, co
   if (keyword != "for" || words.size() < 3 || words[2].text != "in") return opened;
   opened.variable = words[1].text;
   for (std::size_t i = 3; i < words.size(); ++i) {
-    if (words[i].text.find_first_of("$`*?[{") != std::string::npos) return {keyword, opened.text, {}, {}, line.line};
+    if (words[i].text.find_first_of("$`*?[{") != std::string::npos)
+      return {keyword, opened.text, {}, {}, line.line};
     opened.words.push_back(words[i].text);
   }
   return opened;
@@ -68,13 +70,16 @@ std::optional<CompoundCommand> CompoundCommands::around(const ScriptLine& line,
 std::string explain_compound(const CompoundCommand& command) {
   if (!is_loop(command))
     return "around the program: left out with its lines; a job starts its program in any case";
-  const std::string left = "a loop around the program: left out with its lines; a job starts its program once; ";
-  if (command.words.empty()) return left + "array: 0-N starts a task for each turn, and DDLRUN_ARRAY_INDEX is its number";
+  const std::string left =
+      "a loop around the program: left out with its lines; a job starts its program once; ";
+  if (command.words.empty())
+    return left + "array: 0-N starts a task for each turn, and DDLRUN_ARRAY_INDEX is its number";
   std::vector<std::string> values;
   for (const std::string& word : command.words) values.push_back(quote_shell(word));
-  return left + fmt::format("array: 0-{} starts a task for each value, with setup: VALUES=({}); "
-                            "{}=${{VALUES[$DDLRUN_ARRAY_INDEX]}}",
-                            values.size() - 1, join(values, " "), command.variable);
+  return left + fmt::format(
+                    "array: 0-{} starts a task for each value, with setup: VALUES=({}); "
+                    "{}=${{VALUES[$DDLRUN_ARRAY_INDEX]}}",
+                    values.size() - 1, join(values, " "), command.variable);
 }
 
 }  // namespace ddlrun::job_scripts

@@ -12,8 +12,8 @@
 namespace ddlrun::job_scripts {
 
 struct CompoundCommand {
-  std::string keyword;  // for, while, until, if, case, {
-  std::string text;     // its line
+  std::string keyword;             // for, while, until, if, case, {
+  std::string text;                // its line
   std::vector<std::string> words;  // behind "for NAME in"; empty for any other
   std::string variable;            // NAME
   int line = 0;
@@ -24,8 +24,10 @@ class CompoundCommands {
   // Reads a line's commands, in order.
   void take(const ScriptLine& line, const std::vector<ShellCommand>& commands);
   bool is_open() const { return !open_.empty(); }
-  // The innermost loop around a command of this line, else the innermost other one; nothing where none is open.
-  std::optional<CompoundCommand> around(const ScriptLine& line, const std::vector<ShellCommand>& commands) const;
+  // The innermost loop around a command of this line, else the innermost other one; nothing where none is
+  // open.
+  std::optional<CompoundCommand> around(const ScriptLine& line,
+                                        const std::vector<ShellCommand>& commands) const;
 
  private:
   std::vector<CompoundCommand> open_;
