@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cctype>
 #include <utility>
+#include <vector>
 
 namespace ddlrun::diagnose {
 
@@ -82,7 +83,13 @@ void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed
                                                     : min_failure_score;
   auto& findings = diagnosis.also_seen;
   if (!findings.empty() && findings.front().kind <= SignatureClass::fact) return;
-  const SalientLine* line = most_telling(log.salient.kept(), min_score);
+  std::vector<SalientLine> candidates = log.salient.kept();
+  if (shows_only_consequences(log))
+    std::erase_if(candidates, [&](const SalientLine& one) {
+      return log.tracebacks.ends_stack(one.source, one.line.line) ||
+             log.tracebacks.is_of_stack(one.source, one.line.line);
+    });
+  const SalientLine* line = most_telling(candidates, min_score);
   if (line == nullptr) line = line_before_abort(findings, log);
   if (line == nullptr) return;
   if (!certainly_failed && is_of_setup(line->line.text) && !ends_in_trouble(log)) return;

@@ -98,6 +98,12 @@ bool is_consequence_exception(std::string_view type, std::string_view message) {
   return by_message || std::find(types.begin(), types.end(), name) != types.end();
 }
 
+bool TracebackReader::ends_stack(std::uint32_t source, std::uint64_t line) const {
+  return std::any_of(found_.begin(), found_.end(), [&](const PythonException& one) {
+    return one.source == source && one.evidence.back().line == line;
+  });
+}
+
 const PythonException* TracebackReader::first_cause() const {
   const PythonException* first = nullptr;
   for (const PythonException& one : found_) {

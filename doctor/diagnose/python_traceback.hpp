@@ -50,6 +50,8 @@ class TracebackReader {
   bool is_of_stack(std::uint32_t source, std::uint64_t line) const {
     return stack_lines_.contains({source, line});
   }
+  // The line is the last one of an exception.
+  bool ends_stack(std::uint32_t source, std::uint64_t line) const;
   // The earliest that is no consequence, or nullptr.
   const PythonException* first_cause() const;
 

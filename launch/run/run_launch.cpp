@@ -157,7 +157,7 @@ void print_unexplained(System& system, const LaunchRun& run, const LaunchMonitor
   for (const std::string& line : lines) system.err("  | " + printable(line, 400) + "\n");
   if (is_alone) {
     const int status = watched->first_failure->exit_status;
-    system.err(fmt::format("ddlrun: look in the program for what ends it with status {0}, as sys.exit({0})\n",
+    system.err(fmt::format("ddlrun: look in the program for what ends it with status {}, such as sys.exit\n",
                            status));
     return;
   }
@@ -176,7 +176,10 @@ void print_end(System& system, const LaunchRun& run, const ObservedRun& observed
   if (observed.monitored && stop_signal == 0 && !saved) {
     const auto first = find_first_failure(*observed.monitored, status);
     const auto& lost = observed.monitored->lost_hosts;
-    if (first && !monitor.trainer_refused()) system.err("ddlrun: " + render_first_failure(*first) + "\n");
+    // Ranks that are ended because of a stall may fail meanwhile.
+    if (first && observed.monitored->stall.empty() && !monitor.trainer_refused())
+      system.err("ddlrun: " + render_first_failure(*first) + "
+");
     if (!lost.empty()) system.err("ddlrun: " + render_lost_hosts(lost) + "\n");
   }
   if (!run.record.result.empty()) system.err("ddlrun: rank 0's result: " + run.record.result + "\n");

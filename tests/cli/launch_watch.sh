@@ -67,7 +67,7 @@ time.sleep(20)'
   has "a rank that ends by itself" alone.err "rank 1 ended by itself and printed no error; the errors of the others are consequences:"
   has "a rank that ends by itself" alone.err "  | RuntimeError: [pair.cc:598] Connection closed by peer"
   has_not "a rank that ends by itself" alone.err "  | Traceback"
-  has "a rank that ends by itself" alone.err "as sys.exit(3)"
+  has "a rank that ends by itself" alone.err "what ends it with status 3"
 fi
 
 # --- streams: stdin arrives, stdout is byte for byte, stderr holds nothing of ours

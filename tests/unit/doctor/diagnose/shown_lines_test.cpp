@@ -54,6 +54,11 @@ TEST_CASE("of a stack of Python the exception is shown, and that a rank ended by
   CHECK(text.find("rank 2 ended with exit status 3 by itself, without an error of its own") !=
         std::string::npos);
   CHECK(text.find("errors of the other ranks, which are consequences:\n") != std::string::npos);
+  // Words of the rank itself come first.
+  const Diagnosis own = diagnose_text("ERROR: the configuration lacks a key: lr\n" + log + mpirun_end(3),
+                                      {3, LogSource::mpirun});
+  REQUIRE(own.cause);
+  CHECK(own.cause->title.find("lacks a key") != std::string::npos);
   // Python's own status after an exception: perhaps the rank that printed one.
   CHECK_FALSE(diagnose_text(log + mpirun_end(1), {1, LogSource::mpirun}).only_consequences);
   const Diagnosis tagged =
