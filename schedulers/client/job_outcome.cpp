@@ -286,6 +286,7 @@ void print_outcome(System& system, const JobRef& job, JobStatus& status) {
   const bool is_failure = status.state == JobState::failed || stood_still;
   system.err("ddlrun: " + render_end(job, status, is_failure ? words.cause() : words.first, log) + "\n");
   std::string next = !words.remedy.empty() || stood_still ? words.remedy : next_step(system, job, status);
+  const std::string of_tasks = find_task_logs(system, job);
   const bool may_lack = is_failure && !is_saved_end(status);
   const std::string missing =
       may_lack ? find_missing_directory(system, job, of_tasks.empty() ? job.output : of_tasks) : "";
@@ -297,7 +298,7 @@ void print_outcome(System& system, const JobRef& job, JobStatus& status) {
     next = fmt::format("mkdir -p {}; then ddlrun resubmit {}", quote_shell(missing), quote_shell(job.id));
   }
   const JobId task = telling_task(status.tasks);
-  if (next.empty() && log.starts_with("; logs ") && !task.empty())
+  if (next.empty() && !of_tasks.empty() && !task.empty())
     next = fmt::format("ddlrun logs {}   # the log of one task", quote_shell(task));
   if (!next.empty()) system.err("  try: " + next + "\n");
 }

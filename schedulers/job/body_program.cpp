@@ -126,9 +126,10 @@ Lines doctor_lines(const JobSpec& job, const std::string& program) {
   for (const PassedOption& option : job.doctor_options) choice += shell_words_of(option);
   if (job.gpus_per_node > 0) choice += fmt::format(" --gpus {}", job.gpus_per_node);
   if (job.exclusive && job.scheduler != SchedulerKind::local) choice += " --exclusive";
-  if (job.runner == Runner::ddlrun) choice += " \"${ddl_exports[@]}\"";  // no leftovers: all ranks get them
   // Without GPUs in the request those of an exclusive node are idle, whatever is wrong with them.
   if (job.scheduler != SchedulerKind::local && job.gpus_per_node == 0) choice += " --warn GPU";
+  if (job.runner == Runner::ddlrun)
+    choice += " \"${ddl_exports[@]}\"";  // all ranks get them: they are no leftovers
   return script_lines(job.doctor == DoctorLevel::warn ? "doctor_warn" : "doctor_fail",
                       {{"hosts", ScriptValue::checked(hosts)},
                        {"dims", ScriptValue::checked(topology::render_dims(job.dims))},

@@ -28,6 +28,10 @@ std::optional<std::uint64_t> parse_limit(std::string_view text) {
   return *days * 86400 + time;
 }
 
+std::string hours_or_minutes(std::uint64_t seconds) {
+  return seconds % 3600 == 0 ? fmt::format("{}h", seconds / 3600) : fmt::format("{}m", seconds / 60);
+}
+
 bool is_of_job(const PartitionLimits& partition, const JobSpec& job) {
   if (job.queue.empty()) return partition.is_default;
   const auto names = split(job.queue, ',');
@@ -40,7 +44,7 @@ std::optional<Message> fault_in(const JobSpec& job, const PartitionLimits& parti
   if (partition.seconds && job.walltime_seconds > *partition.seconds) {
     return Message{fmt::format("the walltime is above the limit of {}, {}: the job would wait forever", name,
                                partition.time),
-                   "walltime", fmt::format("--walltime {}m, {}", *partition.seconds / 60, queue)};
+                   "walltime", fmt::format("--walltime {}, {}", hours_or_minutes(*partition.seconds), queue)};
   }
   const std::uint64_t most = std::min(partition.most_nodes.value_or(partition.nodes), partition.nodes);
   if (most > 0 && job.nodes() > most) {
