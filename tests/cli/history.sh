@@ -22,6 +22,8 @@ expect 1 '"status": 7' "$DDLRUN" diagnose last --json
 expect 0 'no trouble' "$DDLRUN" diagnose "$runs/$well"
 launch tee 1 --run-dir "$work/teed" --tee --no-history -- sh -c 'echo "ImportError: gone" >&2; exit 4'
 expect 1 'teed/out/rank-0000.err' "$DDLRUN" diagnose "$work/teed" --json
+launch unread 1 --run-dir "$work/unread" --rank-output files --no-diagnose --no-history -- sh -c 'python3 gone.py'
+expect 1 "at: rank 0 on $(hostname)" "$DDLRUN" diagnose "$work/unread"
 expect_refusal 3 'Is a directory' "$DDLRUN" diagnose "$work"
 
 # --- logs: what --tee kept of a run; else the command that shows its last lines
