@@ -5,6 +5,7 @@ set -eu
 # processes that a rank forks later (data loaders) inherit the core of the thread that forks them; with --affinity off they may use all cores of the rank
 # framework horovod: train.py line 2 imports horovod (--framework)
 # ranks are numbered host by host, as horovod assumes (--order ddl: over the hosts)
+# PYTHONPATH reaches no rank: -x PYTHONPATH passes it to all ranks
 
 mkdir -p -- /runs/one
 cat > /runs/one/rankfile <<'END_OF_RANKFILE'

@@ -2,6 +2,8 @@
 # Nothing was run or written. This does by hand what launch would do.
 set -eu
 
+# PYTHONPATH reaches no rank: -x PYTHONPATH passes it to all ranks
+
 mkdir -p -- /runs/one
 cat > /runs/one/rankfile <<'END_OF_RANKFILE'
 #by ddlrun VERSION gen-rankfile

@@ -4,6 +4,7 @@ set -eu
 
 # MLSL_ROOT is not set, and MLSL ends without it: source its mlslvars.sh first
 # Intel Caffe is linked with Intel MPI: its mpiexec.hydra has to start it
+# PYTHONPATH reaches no rank: -x PYTHONPATH passes it to all ranks
 # --rank-output prefix is done by launch itself: this script leaves the ranks' output as it comes
 
 mkdir -p -- /runs/one

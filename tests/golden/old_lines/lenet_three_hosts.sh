@@ -3,6 +3,7 @@
 set -eu
 
 # framework caffe-ddl: `train` with the option -ddl (--framework)
+# PYTHONPATH reaches no rank: -x PYTHONPATH passes it to all ranks
 
 mkdir -p -- /runs/one
 cat > /runs/one/rankfile <<'END_OF_RANKFILE'

@@ -2,6 +2,7 @@
 # Nothing was run or written. This does by hand what launch would do.
 set -eu
 
+# PYTHONPATH reaches no rank: -x PYTHONPATH passes it to all ranks
 # rank 0 gets no DDLRUN_RESULT: it is on h1, not on this host; write to a file that both hosts share
 
 mkdir -p -- /runs/one

@@ -4,6 +4,7 @@ set -eu
 
 # processes that a rank forks later (data loaders) inherit the core of the thread that forks them; with --affinity off they may use all cores of the rank
 # framework tensorflow-ps: distributed_mnist.py line 2 imports tensorflow and uses ps_hosts (--framework)
+# PYTHONPATH reaches no rank: -x PYTHONPATH passes it to all ranks
 
 mkdir -p -- /runs/one
 cat > /runs/one/rankfile <<'END_OF_RANKFILE'

@@ -6,6 +6,7 @@ set -eu
 # framework horovod: train.py line 2 imports horovod (--framework)
 # ranks are numbered host by host, as horovod assumes (--order ddl: over the hosts)
 # Horovod's timeline can cost 40 % of the images/s: not for runs that are to be fast
+# PYTHONPATH reaches no rank: -x PYTHONPATH passes it to all ranks
 # rank 0 gets no DDLRUN_RESULT: it is on h1, not on this host; write to a file that both hosts share
 
 mkdir -p -- /runs/one

@@ -4,6 +4,7 @@ set -eu
 
 # framework pytorch: train_ddp.py line 1 imports torch.distributed (--framework)
 # ranks are numbered host by host, as pytorch assumes (--order ddl: over the hosts)
+# PYTHONPATH reaches no rank: -x PYTHONPATH passes it to all ranks
 
 mkdir -p -- /runs/one
 cat > /runs/one/rankfile <<'END_OF_RANKFILE'
