@@ -202,10 +202,11 @@ int measure_all(const BenchOptions& options, World& world) {
     };
   if (table) print_now(render_table_head(facts));
   const double seconds_each = options.seconds * static_cast<double>(bench.backends.size() + 1);
-  double promised = estimate_seconds(options.sizes, seconds_each, 0, 0.0);
+  double promised = estimate_seconds(options.sizes, seconds_each, {});
   if (first) fmt::print(stderr, "{}", render_start(options.sizes.size(), bench.backends.size(), promised));
   const double start = ddl::steady_seconds();
   std::vector<SizeResult> sizes;
+  std::vector<MeasuredSize> measured;
   std::size_t wrong = 0;
   for (const std::size_t bytes : options.sizes) {
     const double before = ddl::steady_seconds();
@@ -213,7 +214,8 @@ int measure_all(const BenchOptions& options, World& world) {
     for (const BackendResult& backend : sizes.back().backends) wrong += backend.wrong();
     if (table) print_now(render_table_rows(facts, sizes.back()));
     const double now = ddl::steady_seconds();
-    const double left = estimate_seconds(options.sizes, seconds_each, sizes.size(), now - before);
+    measured.push_back({bytes, now - before, seconds_of_calls(sizes.back())});
+    const double left = estimate_seconds(options.sizes, seconds_each, measured);
     if (now - start + left > corrected_from * promised + 1.0) {  // a busy machine, or a slow network
       promised = now - start + left;
       if (first && left > 0.0)

@@ -137,16 +137,34 @@ std::string render_start(std::size_t sizes, std::size_t backends, double seconds
                      count_of(backends, "backend"), std::ceil(seconds));
 }
 
-double estimate_seconds(std::span<const std::size_t> sizes, double seconds_each, std::size_t done,
-                        double last_seconds) {
+double seconds_of_calls(const SizeResult& size) {
+  double seconds = 0.0;
+  for (const BackendResult& backend : size.backends)
+    for (const CaseResult& one : backend.cases) seconds += one.times.median;
+  return seconds;
+}
+
+double estimate_seconds(std::span<const std::size_t> sizes, double seconds_each,
+                        std::span<const MeasuredSize> done) {
+  constexpr double least_calls = 9.0;  // four to calibrate, five turns
+  const auto planned = [&](double calls) { return std::max(seconds_each, least_calls * calls); };
+  const auto calls_for = [&](std::size_t bytes) {
+    const MeasuredSize& last = done.back();
+    const double times = static_cast<double>(bytes) / static_cast<double>(last.bytes);
+    if (done.size() < 2) return least_calls * last.calls > seconds_each ? last.calls * times : last.calls;
+    const MeasuredSize& before = done[done.size() - 2];
+    if (before.bytes == last.bytes) return last.calls;
+    const double per_byte =
+        (last.calls - before.calls) / (static_cast<double>(last.bytes) - static_cast<double>(before.bytes));
+    return last.calls +
+           std::max(per_byte, 0.0) * (static_cast<double>(bytes) - static_cast<double>(last.bytes));
+  };
+  // A busy machine, and what a size does beside its calls.
+  const double slowness =
+      done.empty() ? 1.0 : std::max(done.back().seconds / planned(done.back().calls), 1.0);
   double left = 0.0;
-  for (std::size_t i = done; i < sizes.size(); ++i) {
-    double expected = seconds_each;
-    if (done > 0 && last_seconds > seconds_each)
-      expected =
-          last_seconds * std::max(1.0, static_cast<double>(sizes[i]) / static_cast<double>(sizes[done - 1]));
-    left += expected;
-  }
+  for (const std::size_t bytes : sizes.subspan(done.size()))
+    left += slowness * planned(done.empty() ? 0.0 : calls_for(bytes));
   return left;
 }
 

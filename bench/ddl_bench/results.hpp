@@ -69,10 +69,19 @@ std::optional<double> times_mpi(const SizeResult& size, const BackendResult& bac
 
 // What is about to be measured, and for about how long.
 std::string render_start(std::size_t sizes, std::size_t backends, double seconds);
-// Seconds for the sizes from `done` on: `seconds_each`, or more where the last size took longer,
-// `last_seconds`: then larger sizes take longer in proportion.
-double estimate_seconds(std::span<const std::size_t> sizes, double seconds_each, std::size_t done,
-                        double last_seconds);
+
+// What is known of a size that is measured.
+struct MeasuredSize {
+  std::size_t bytes = 0;
+  double seconds = 0.0;  // that it took
+  double calls = 0.0;    // of one call of each case
+};
+double seconds_of_calls(const SizeResult& size);
+
+// Seconds for the sizes behind `done`. A size takes `seconds_each`, however short its calls are; it takes
+// longer where the least number of calls does. Calls are a latency and a bandwidth, known from two sizes.
+double estimate_seconds(std::span<const std::size_t> sizes, double seconds_each,
+                        std::span<const MeasuredSize> done);
 
 // The table in parts, so that rows appear as they are measured. Lines that begin with # are no rows.
 std::string render_table_head(const BenchFacts& facts);

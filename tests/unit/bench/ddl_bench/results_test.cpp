@@ -44,10 +44,18 @@ TEST_CASE("times and bandwidths, as nccl-tests defines them") {
 
 TEST_CASE("the time of a run, and of the rest of it where a size took longer") {
   const std::size_t sizes[] = {1024, 4096, 16384, 65536};
-  CHECK(estimate_seconds(sizes, 1.5, 0, 0.0) == doctest::Approx(6.0));
-  CHECK(estimate_seconds(sizes, 1.5, 2, 1.2) == doctest::Approx(3.0));
-  CHECK(estimate_seconds(sizes, 1.5, 2, 6.0) == doctest::Approx(6.0 * 4 + 6.0 * 16));
-  CHECK(estimate_seconds(sizes, 1.5, 4, 60.0) == 0.0);
+  const auto left = [&](const std::vector<MeasuredSize>& done) { return estimate_seconds(sizes, 1.5, done); };
+  CHECK(left({}) == doctest::Approx(6.0));
+  CHECK(left({{1024, 1.2, 1e-5}, {4096, 1.2, 2e-5}}) == doctest::Approx(3.0));
+  // Short calls fill the same time whatever their size: a busy machine takes longer for each.
+  CHECK(left({{1024, 2.0, 1e-5}}) == doctest::Approx(6.0));
+  // Nine calls take longer than the time: in proportion to the bytes, less what a call takes for none.
+  CHECK(left({{1024, 4.5, 0.5}}) == doctest::Approx(4.5 * (4 + 16 + 64)));
+  CHECK(left({{1024, 4.5, 0.5}, {4096, 9.0, 1.0}}) == doctest::Approx(9.0 * 3 + 9.0 * 11));
+  CHECK(left({{1024, 9, 1}, {4096, 9, 1}, {16384, 9, 1}, {65536, 9, 1}}) == 0.0);
+  const std::size_t far[] = {4096, 1 << 20, 16 << 20};
+  const MeasuredSize short_one{4096, 2.0, 3e-5};
+  CHECK(estimate_seconds(far, 1.8, {&short_one, 1}) < 4.1);
   CHECK(render_start(1, 2, 0.2) == "ddl-bench: 1 size by 2 backends, about 1 s\n");
   CHECK(ddlrun::count_of(1, "rank") == "1 rank");
 }
