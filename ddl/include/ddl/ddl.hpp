@@ -20,9 +20,8 @@
 //                does not count: the rank may make it again with right arguments. Ranks whose own call was
 //                not refused wait in it for this rank, and get mismatch when it makes another call, else lost
 //   mismatch     another rank made a different call; the error names both calls
-//   lost         a rank ended, or did not make the call within Options::timeout_seconds. All ranks throw
-//   within
-//                two seconds after that
+//   lost         a rank ended, or did not make the call within Options::timeout_seconds. All ranks throw it
+//                within two seconds after that
 //   unsupported  this build or machine cannot do it: no GPU, no shared memory left
 // After mismatch, lost or unsupported each further call throws the first error again. An exception that
 // leaves the scope of a Context reaches the other ranks as Error(lost), and MPI is not finalized.
@@ -42,6 +41,7 @@
 #include "ddl/stall.hpp"
 #include "ddl/work_queue.hpp"
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -116,22 +116,39 @@ struct Tensor {
   std::size_t bytes() const { return count * size_of(type); }
 };
 
-// A tensor in host memory, shape [values.size()]: of a std::span, a std::vector, a std::array, an array and
-// what else std::span takes. Local; never throws ddl::Error.
-template <typename Range>
-requires requires(Range&& values) { std::span(std::forward<Range>(values)); }
-Tensor tensor(Range&& values, std::string name = "") {
-  const auto numbers = std::span(std::forward<Range>(values));
-  using Number = typename decltype(numbers)::element_type;
-  static_assert(!std::is_const_v<Number>,
-                "ddl::tensor() needs numbers that are not const: calls write into the memory of a Tensor");
-  if constexpr (std::is_const_v<Number>) {
-    return {};
+template <typename Values>
+concept SpanOfNumbers = requires(Values&& values) {
+  std::span(std::forward<Values>(values));
+};
+
+// A tensor in host memory: of one number, a float, shape [1]; of a std::vector, a std::array, an array, a
+// std::span and what else std::span takes, shape [values.size()]. Local; never throws ddl::Error.
+template <typename Values>
+Tensor tensor(Values&& values, std::string name = "") {
+  using Value = std::remove_reference_t<Values>;
+  if constexpr (SpanOfNumbers<Values>) {
+    const auto numbers = std::span(std::forward<Values>(values));
+    using Number = typename decltype(numbers)::element_type;
+    static_assert(!std::is_const_v<Number>,
+                  "ddl::tensor() needs numbers that are not const: calls write into the memory of a Tensor");
+    if constexpr (!std::is_const_v<Number>)
+      return {reinterpret_cast<std::byte*>(numbers.data()), numbers.size(), DataTypeOf<Number>::value,
+              std::move(name)};
+  } else if constexpr (!std::is_lvalue_reference_v<Values>) {
+    static_assert(std::is_lvalue_reference_v<Values>,
+                  "ddl::tensor() needs a variable: a temporary value is gone before the call writes into it");
   } else {
-    return {reinterpret_cast<std::byte*>(numbers.data()), numbers.size(), DataTypeOf<Number>::value,
-            std::move(name)};
+    static_assert(!std::is_const_v<Value>,
+                  "ddl::tensor() needs a number that is not const: calls write into the memory of a Tensor");
+    if constexpr (!std::is_const_v<Value>)
+      return {reinterpret_cast<std::byte*>(&values), 1, DataTypeOf<Value>::value, std::move(name)};
   }
+  return {};
 }
+
+// What a call takes in place of a Tensor: whatever tensor() takes.
+template <typename Values>
+concept Numbers = !std::convertible_to<Values, const Tensor&>;
 
 // A tensor in GPU memory (cudaMalloc), shape [count], on this rank's GPU: the GPU that mode n selected, else
 // the GPU of the first such tensor. Local. With `stream`, a cudaStream_t: the call starts after the work that
@@ -220,13 +237,22 @@ class Context {
   }
 
   // The functions below are collective over all ranks and blocking, but for start_*(). Counts are elements.
+  // Where a call changes one tensor, the numbers themselves stand for it: all_reduce(loss, Operation::sum).
 
   // Copies `tensor` of rank `root` (0 to size() - 1), shape [n], to `tensor` of all ranks. Exact also with
   // Options::wire.
   void broadcast(const Tensor& tensor, int root);
+  template <Numbers Values>
+  void broadcast(Values&& values, int root) {
+    broadcast(ddl::tensor(std::forward<Values>(values)), root);
+  }
   // In place, shape [n]: the sum, average or maximum over all ranks, the same bits on all of them. Throws
   // usage for the average of int32.
   void all_reduce(const Tensor& tensor, Operation operation);
+  template <Numbers Values>
+  void all_reduce(Values&& values, Operation operation) {
+    all_reduce(ddl::tensor(std::forward<Values>(values)), operation);
+  }
   // all_reduce of each tensor; small tensors share messages. All in one kind of memory, else usage.
   void all_reduce_n(std::span<const Tensor> tensors, Operation operation);
   // `in`: [n * size()], `out`: [n], of one type. `out` becomes elements [rank * n, rank * n + n) of the sum
@@ -255,8 +281,16 @@ class Context {
   // thread, where `update` is called too. Blocking calls wait until all started calls are complete. Errors
   // are thrown by Handle::wait(); usage of a GPU tensor at once.
   Handle start_all_reduce(const Tensor& tensor, Operation operation);
+  template <Numbers Values>
+  Handle start_all_reduce(Values&& values, Operation operation) {
+    return start_all_reduce(ddl::tensor(std::forward<Values>(values)), operation);
+  }
   Handle start_all_reduce_update(const Tensor& tensor, Operation operation, Update update);
   Handle start_broadcast(const Tensor& tensor, int root);
+  template <Numbers Values>
+  Handle start_broadcast(Values&& values, int root) {
+    return start_broadcast(ddl::tensor(std::forward<Values>(values)), root);
+  }
   // Runs `calls` on the communication thread, in the order of all start*(). It may make any call of this
   // Context but start*(), as all ranks do in the same order. What it throws Handle::wait() throws; the
   // Context stays usable if no call of its own failed.

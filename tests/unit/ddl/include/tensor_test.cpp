@@ -17,16 +17,6 @@ TEST_SUITE_BEGIN("ddl/include/tensor");
 
 namespace {
 
-template <typename Range>
-concept MakesTensor = requires(Range&& values) {
-  ddl::tensor(std::forward<Range>(values));
-};
-
-// A temporary vector would be gone before the call.
-static_assert(!MakesTensor<std::vector<float>>);
-static_assert(MakesTensor<std::vector<float>&>);
-static_assert(MakesTensor<std::span<float, 4>>);
-
 bool is_tensor_of(const ddl::Tensor& tensor, const void* data, std::size_t count, ddl::DataType type) {
   return tensor.data == data && tensor.count == count && tensor.type == type;
 }
@@ -47,6 +37,31 @@ TEST_CASE("tensor() takes vectors, arrays and spans of any extent") {
   CHECK(is_tensor_of(ddl::tensor(std::span(&vector[1], 1)), &vector[1], 1, ddl::DataType::float32));
   CHECK(is_tensor_of(ddl::tensor(bits), bits.data(), 2, ddl::DataType::bfloat16));
   CHECK(ddl::tensor(array, "loss").name == "loss");
+}
+
+TEST_CASE("one number is a tensor, and calls take numbers as they are") {
+  ddl::Context alone = ddl::ContextFactory::make(ddl::make_single_process_transport(), ddl::Options{});
+  float loss = 2.0F;
+  std::int32_t steps = 3;
+  CHECK(is_tensor_of(ddl::tensor(loss), &loss, 1, ddl::DataType::float32));
+  CHECK(is_tensor_of(ddl::tensor(steps, "steps"), &steps, 1, ddl::DataType::int32));
+  std::vector<double> sums{1.0, 2.0};
+  std::array<float, 2> pair{3.0F, 4.0F};
+  const ddl::Buffer<float> buffer = alone.allocate<float>(8);
+  alone.all_reduce(loss, ddl::Operation::sum);
+  alone.all_reduce(sums, ddl::Operation::max);
+  alone.all_reduce(std::span(sums), ddl::Operation::max);
+  alone.all_reduce(pair, ddl::Operation::average);
+  alone.all_reduce(buffer, ddl::Operation::sum);
+  alone.all_reduce(ddl::tensor(loss, "loss"), ddl::Operation::sum);
+  ddl::Tensor named = ddl::tensor(sums, "sums");
+  alone.all_reduce(named, ddl::Operation::sum);
+  alone.broadcast(steps, 0);
+  alone.start_all_reduce(sums, ddl::Operation::sum).wait();
+  alone.start_broadcast(loss, 0).wait();
+  CHECK(loss == 2.0F);
+  CHECK(steps == 3);
+  CHECK(sums == std::vector<double>{1.0, 2.0});
 }
 
 TEST_CASE("a Buffer is a range of its elements") {
