@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ddl.h over ddl.hpp: exceptions become numbers and a message of the thread.
+#include "ddl/api/context_factory.hpp"
 #include "ddl/ddl.h"
 #include "ddl/ddl.hpp"
 
@@ -116,7 +117,12 @@ int ddl_init(int* argc, char*** argv, const char* options, ddl_context** context
 }
 
 int ddl_finalize(ddl_context* context) {
-  return guarded([&] { delete context; });
+  return guarded([&] {
+    if (context == nullptr) return;
+    const auto error = ddl::ContextFactory::first_error(context->context);
+    delete context;
+    if (error) throw ddl::Error(*error);
+  });
 }
 
 const char* ddl_last_error(void) { return last_message.c_str(); }

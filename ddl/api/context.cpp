@@ -183,6 +183,12 @@ std::shared_ptr<Context::Impl> ContextFactory::make_impl(std::unique_ptr<Transpo
   return impl;
 }
 
+std::optional<Error> ContextFactory::first_error(const Context& context) {
+  context.impl_->queue.drain();
+  const std::lock_guard lock(context.impl_->mutex);
+  return context.impl_->broken;
+}
+
 Context::Context(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Context::~Context() { impl_->end(); }
 

@@ -6,6 +6,7 @@
 #include "ddl/transport/transport.hpp"
 
 #include <memory>
+#include <optional>
 
 namespace ddl {
 
@@ -16,6 +17,8 @@ struct ContextFactory {
   }
   static std::shared_ptr<Context::Impl> make_impl(std::unique_ptr<Transport> transport,
                                                   const Options& options);
+  // The error after which each further call throws it again.
+  static std::optional<Error> first_error(const Context& context);
 };
 
 }  // namespace ddl

@@ -38,7 +38,8 @@ int main(int argc, char** argv) {
     require(ddl_allocate(ddl, ddl_rank(ddl) == 0 ? 4000 : 4004) == nullptr, "other sizes");
     std::printf("%s\n", ddl_last_error());
     require(ddl_barrier(ddl) == DDL_ERROR_MISMATCH, "a call after it");
-    ddl_finalize(ddl);
+    require(ddl_finalize(ddl) == DDL_ERROR_MISMATCH, "the end after it");
+    require(says("allocate #1"), "the first error at the end");
     return 1;
   }
   // More than /dev/shm has, than a machine has, and than a number of bytes can say.

@@ -37,7 +37,9 @@ enum { DDL_ERROR_USAGE = 1, DDL_ERROR_MISMATCH, DDL_ERROR_LOST, DDL_ERROR_UNSUPP
  * MISMATCH: options differ between ranks. */
 int ddl_init(int* argc, char*** argv, const char* options, ddl_context** context);
 /* Completes started calls, frees the context and all memory of ddl_allocate(). Finalizes MPI if ddl_init()
- * initialized it. NULL does nothing and returns 0. */
+ * initialized it. NULL does nothing and returns 0. After an error (any status but 0 and USAGE) it waits for no
+ * other rank, returns the first error, and MPI is not finalized: end the program with a status other than 0,
+ * upon which the launcher ends the ranks that are left. */
 int ddl_finalize(ddl_context* context);
 /* Local. The message of this thread's last call that failed: "what (at where); try hint". Never NULL; valid
  * until the thread's next call that fails. */
