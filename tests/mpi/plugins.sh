@@ -4,6 +4,7 @@
 # none for a single rank or over TCP, and reports a missing or wrong one.
 . "$(dirname "$(readlink -f "$0")")/ranks.sh"
 plugins=$(dirname "$train")/../lib/ddlrun
+own_mpi=${2:?usage: $0 PATH/TO/ddl-train PATH/TO/own_mpi}
 training=("$train" --data "$subset" --global-batch 40 --max-steps 20 --quiet)
 hash_of() { sed -n 's/.* hash=\([0-9a-f]*\).*/\1/p' "$work/out"; }
 same_weights() {
@@ -36,6 +37,8 @@ if [ -e "$plugins/libddl_mpi_mpich.so" ] && command -v mpiexec.mpich > /dev/null
   wrong='the launcher started 2 ranks, and MPI finds 1'
   expect_refusal 3 "$wrong" ranks 2 env LD_PRELOAD=libmpich.so.12 "${training[@]}"
   grep -q 'at:  MPICH Version' "$work/err" || fail "not which MPI: $(cat "$work/err")"
+  # The same where the program has started MPI.
+  expect_refusal 1 "$wrong" mpich 2 "$own_mpi"
   mkdir -p "$work/bin" "$work/lib/ddlrun"
   cp "$train" "$work/bin"
   cp "$plugins/libddl_mpi_openmpi.so" "$work/lib/ddlrun"

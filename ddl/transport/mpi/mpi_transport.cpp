@@ -150,16 +150,17 @@ class MpiTransport : public Transport {
 };
 
 // MPI of another kind than the launcher's starts each process as rank 0 of 1.
-void require_launched_size() {
+void require_launched_size(bool is_started_here) {
   const std::optional<int> expected = launched_size();
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (!expected || *expected == size) return;
+  // A program that starts MPI may have a world of its own, of several ranks.
+  if (!expected || *expected == size || (!is_started_here && size > 1)) return;
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   MPI_Get_library_version(version, &length);
   const std::string text = version;
-  MPI_Finalize();
+  if (is_started_here) MPI_Finalize();
   throw Error(Fault::unsupported,
               fmt::format("the launcher started {} ranks, and MPI finds {}: it is not the launcher's MPI",
                           *expected, size),
@@ -178,12 +179,11 @@ std::unique_ptr<Transport> make_mpi_transport(int& argc, char**& argv) {
   MPI_Initialized(&started);
   if (started == 0 && !launched_rank()) return make_single_process_transport();
   int level = MPI_THREAD_SINGLE;
-  if (started != 0) {
+  if (started != 0)
     MPI_Query_thread(&level);
-  } else {
+  else
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
-    require_launched_size();
-  }
+  require_launched_size(started == 0);
   if (level < MPI_THREAD_SERIALIZED) {
     throw Error(
         Fault::usage, "MPI was started for one thread only; sums are made by a thread of their own", "MPI",
