@@ -5,7 +5,6 @@
 #include "base/os/tracing_system.hpp"
 #include "base/text/colour.hpp"
 #include "base/text/error.hpp"
-#include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
 #include "cli/command.hpp"
 #include "cli/completion.hpp"
@@ -14,17 +13,15 @@
 #include "cli/forgotten_dashes.hpp"
 #include "cli/help_formatter.hpp"
 #include "cli/program_reference.hpp"
+#include "cli/unknown_words.hpp"
 #include "cli/yes_no_options.hpp"
 #include "launch/plan/ibm_compat.hpp"
-#include "schedulers/job/job_settings.hpp"
-#include "topology/dims.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <new>
-#include <optional>
 
 namespace ddlrun::cli {
 
@@ -70,77 +67,6 @@ const Subcommand& find_subcommand(const std::string& name) {
   const auto near = closest_match(name, visible_names());
   throw Error(ErrorKind::usage, {fmt::format("unknown command '{}'", printable(name, 60)), "",
                                  near ? "ddlrun " + *near : "ddlrun --help"});
-}
-
-std::vector<std::string> option_names(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
-  }
-  return names;
-}
-
-bool takes_option(const CLI::App& app, const std::string& name) {
-  const auto names = option_names(app);
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-// As mpirun, srun and torchrun do.
-bool starts_ranks(const CLI::App& app) { return takes_option(app, "--mpi-arg"); }
-
-// As qsub and sbatch do.
-bool submits(const CLI::App& app) { return takes_option(app, "--queue"); }
-
-std::string_view remedy_for_option(const CLI::App& app, const std::string& word) {
-  if (starts_ranks(app)) return remedy_for_foreign_option(word);
-  return submits(app) ? remedy_for_job_option(word) : "";
-}
-
-// The remedy for an unexpected argument: often hosts separated by blanks.
-std::string hint_for_extra(const CLI::App& app, const std::string& word) {
-  const CLI::Option* hosts = app.get_option_no_throw("HOSTS");
-  const bool is_host = is_host_name(word.substr(word.rfind('@') + 1));  // npos + 1 is 0
-  if (hosts == nullptr || hosts->count() == 0 || !is_host) return app.get_name() + " --help";
-  return fmt::format("join hosts with commas: {},{}", hosts->as<std::string>(), word);
-}
-
-// The remedy for an unknown option where a program may follow: mpirun's -n, or an option of the program.
-std::string hint_for_option(const CLI::App& app, const std::string& word) {
-  const std::string bare = word.substr(std::min(word.find_first_not_of('-'), word.size()));
-  const std::string name = to_upper(bare);
-  const CLI::Option* place = name.empty() ? nullptr : app.get_option_no_throw(name);
-  if (place != nullptr && place->get_positional())
-    return fmt::format("{} is an argument without dashes: {} {}", name, app.get_name(), name);
-  return fmt::format("{} --help; options of the program go after '--'", app.get_name());
-}
-
-// The intended option: "--wallclock" is --walltime if the command has it, else the nearest name.
-std::optional<std::string> find_meant_option(const CLI::App& app, const std::string& typed) {
-  if (typed.size() <= 3) return std::nullopt;
-  const std::string word = typed.substr(0, typed.find('='));
-  const auto names = option_names(app);
-  const std::size_t start = std::min(word.find_first_not_of('-'), word.size());
-  std::string meant(schedulers::key_of_foreign_word(word.substr(start)));
-  std::replace(meant.begin(), meant.end(), '_', '-');
-  if (!meant.empty() && std::find(names.begin(), names.end(), "--" + meant) != names.end())
-    return "--" + meant;
-  return closest_match(word, names);
-}
-
-[[noreturn]] void refuse_word(const CLI::App& app, const std::string& word, bool takes_program) {
-  const bool is_option = word.size() > 1 && word[0] == '-';
-  std::string hint = is_option ? app.get_name() + " --help" : hint_for_extra(app, word);
-  const bool is_count = word == "-n" || word == "-np" || word == "--np";
-  if (is_count && app.get_option_no_throw("DIMS") != nullptr)
-    hint = "DIMS, the ranks of a host and the hosts: 4x2 h1,h2 is 4 ranks on each of 2 hosts";
-  if (is_option && takes_program) hint = hint_for_option(app, word);
-  const std::string_view foreign = remedy_for_option(app, word);
-  if (!foreign.empty()) hint = foreign;
-  const auto near = is_option && foreign.empty() ? find_meant_option(app, word) : std::nullopt;
-  throw Error(ErrorKind::usage, {fmt::format("unknown {} '{}' of {}", is_option ? "option" : "argument",
-                                             printable(word, 60), app.get_name()),
-                                 "", near.value_or(hint)});
 }
 
 // "-x" or "-vx": the variable is the next word.
@@ -195,18 +121,6 @@ void parse(CLI::App& app, std::vector<std::string> words) {
   } catch (const CLI::ParseError& error) {
     throw Error(ErrorKind::usage, {error.what(), "", app.get_name() + " --help"});
   }
-}
-
-// qsub's "-q normal" would be --quiet and a host.
-void refuse_queue_letter(const CLI::App& app, const std::vector<std::string>& words) {
-  const auto letter = std::find(words.begin(), words.end(), "-q");
-  if (!submits(app) || letter == words.end() || letter + 1 == words.end()) return;
-  const std::string& value = *(letter + 1);
-  if (value.starts_with('-') || topology::is_dims_word(value)) return;
-  const std::string shown = quote_shell(value);
-  throw Error(ErrorKind::usage,
-              {fmt::format("-q is --quiet, and '{}' follows it", printable(value, 60)), "-q",
-               fmt::format("--queue {0}   # or --quiet {0}, if it is a host", shown)});
 }
 
 // "$HOSTS" of an unset variable must not silently select a default.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "launch/monitor/exit_banner.hpp"
 
+#include "doctor/diagnose/salient_lines.hpp"
+
+#include <algorithm>
 #include <utility>
 
 namespace ddlrun::launch {
@@ -20,6 +23,14 @@ bool opens_banner(std::string_view line) {
 }
 
 }  // namespace
+
+bool is_report_of_end(std::string_view line) {
+  static constexpr std::string_view reports[] = {
+      "The first process to do so was", "Process name: [[", "Exit code:",
+      "Exited with exit code",          "EXIT CODE:",       "BAD TERMINATION"};
+  return diagnose::is_boilerplate(line) ||
+         std::ranges::any_of(reports, [&](std::string_view text) { return line.find(text) != line.npos; });
+}
 
 std::string ExitBannerFilter::take(std::string_view line) {
   if (in_banner_) {

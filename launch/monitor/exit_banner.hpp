@@ -8,6 +8,9 @@
 
 namespace ddlrun::launch {
 
+// Whether the line belongs to a message by which a launcher reports that a rank failed: it has no reason.
+bool is_report_of_end(std::string_view line);
+
 class ExitBannerFilter {
  public:
   // Takes one line of stderr; returns what to print. A rule is kept until the next line.

@@ -7,7 +7,6 @@
 #include "base/text/signal_name.hpp"
 #include "base/text/text.hpp"
 #include "doctor/diagnose/job_diagnosis.hpp"
-#include "doctor/diagnose/salient_lines.hpp"
 #include "doctor/diagnose/signatures_yaml.hpp"
 #include "launch/monitor/slurm_down_hosts.hpp"
 #include "launch/plan/select_launcher.hpp"
@@ -54,15 +53,6 @@ bool has_lasted(std::optional<std::chrono::steady_clock::time_point>& since,
                 std::chrono::steady_clock::time_point now, std::chrono::milliseconds patience) {
   if (!since) since = now;
   return now - *since >= patience;
-}
-
-// The rest of the messages by which launchers report that a rank failed: no reason for it.
-bool is_report_of_end(std::string_view line) {
-  static constexpr std::string_view reports[] = {
-      "The first process to do so was", "Process name: [[", "Exit code:",
-      "Exited with exit code",          "EXIT CODE:",       "BAD TERMINATION"};
-  return diagnose::is_boilerplate(line) ||
-         std::ranges::any_of(reports, [&](std::string_view text) { return line.find(text) != line.npos; });
 }
 
 void push_line(std::deque<std::string>& lines, std::string_view line, std::size_t most) {

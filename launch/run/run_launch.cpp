@@ -178,8 +178,7 @@ void print_end(System& system, const LaunchRun& run, const ObservedRun& observed
     const auto& lost = observed.monitored->lost_hosts;
     // Ranks that are ended because of a stall may fail meanwhile.
     if (first && observed.monitored->stall.empty() && !monitor.trainer_refused())
-      system.err("ddlrun: " + render_first_failure(*first) + "
-");
+      system.err("ddlrun: " + render_first_failure(*first) + "\n");
     if (!lost.empty()) system.err("ddlrun: " + render_lost_hosts(lost) + "\n");
   }
   if (!run.record.result.empty()) system.err("ddlrun: rank 0's result: " + run.record.result + "\n");
