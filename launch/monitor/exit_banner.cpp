@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "launch/monitor/exit_banner.hpp"
 
-#include "doctor/diagnose/salient_lines.hpp"
-
 #include <algorithm>
 #include <utility>
 
@@ -28,8 +26,7 @@ bool is_report_of_end(std::string_view line) {
   static constexpr std::string_view reports[] = {
       "The first process to do so was", "Process name: [[", "Exit code:",
       "Exited with exit code",          "EXIT CODE:",       "BAD TERMINATION"};
-  return diagnose::is_boilerplate(line) ||
-         std::ranges::any_of(reports, [&](std::string_view text) { return line.find(text) != line.npos; });
+  return std::ranges::any_of(reports, [&](std::string_view text) { return line.find(text) != line.npos; });
 }
 
 std::string ExitBannerFilter::take(std::string_view line) {

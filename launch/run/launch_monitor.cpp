@@ -7,6 +7,7 @@
 #include "base/text/signal_name.hpp"
 #include "base/text/text.hpp"
 #include "doctor/diagnose/job_diagnosis.hpp"
+#include "doctor/diagnose/salient_lines.hpp"
 #include "doctor/diagnose/signatures_yaml.hpp"
 #include "launch/monitor/slurm_down_hosts.hpp"
 #include "launch/plan/select_launcher.hpp"
@@ -323,7 +324,8 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   if (!found.cause) {
     first_is_alone_ = found.only_consequences;
     for (const diagnose::LogLine& line : found.salient_lines)
-      if (line.text != report && !is_report_of_end(line.text)) error_lines_.push_back(line.text);
+      if (line.text != report && !diagnose::is_boilerplate(line.text) && !is_report_of_end(line.text))
+        error_lines_.push_back(line.text);
     return {};
   }
   trainer_refused_ = found.cause->id == diagnose::trainer_error_id && trainer_printed_error_;
