@@ -49,6 +49,18 @@ std::string render_call(const CallRecord& record, const std::string& detail, std
 
 }  // namespace
 
+OddCall find_odd_call(std::span<const CallRecord> calls) {
+  OddCall found{0, 0};
+  std::ptrdiff_t most = 0;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const std::ptrdiff_t same = std::count(calls.begin(), calls.end(), calls[i]);
+    if (same > most) found.usual = i;
+    most = std::max(most, same);
+  }
+  while (found.odd + 1 < calls.size() && calls[found.odd] == calls[found.usual]) ++found.odd;
+  return found;
+}
+
 std::string_view name_of(OpType op) {
   constexpr std::string_view names[] = {"the start",  "barrier",        "broadcast",    "reduce_scatter",
                                         "all_gather", "all_reduce",     "all_reduce_n", "all_reduce_update",

@@ -4,7 +4,9 @@
 
 #include "ddl/core/call_info.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -24,6 +26,14 @@ struct CallSummary {
   std::uint64_t signature = 0;
   std::string text;  // describe_call()
 };
+
+// Of calls that are not all equal: `usual` makes the call that most make, `odd` is the first that does not.
+// Of as many each, the first is the usual one.
+struct OddCall {
+  std::size_t odd;
+  std::size_t usual;
+};
+OddCall find_odd_call(std::span<const CallRecord> calls);
 
 // As a program calls it: "all_reduce_n".
 std::string_view name_of(OpType op);

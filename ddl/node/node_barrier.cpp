@@ -321,15 +321,16 @@ void NodeBarrier::Impl::compare(const CallRecord& record) const {
   };
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     if (record_at(rank) == record) continue;
-    // All ranks that see a difference report the same: the first rank that differs from rank 0.
-    std::size_t odd = 1;
-    while (odd < ranks.size() && record_at(odd) == record_at(0)) ++odd;
+    // All ranks that see a difference report the same.
+    std::vector<CallRecord> calls;
+    for (std::size_t each = 0; each < ranks.size(); ++each) calls.push_back(record_at(each));
+    const auto [odd, usual] = find_odd_call(calls);
     const std::string odd_name = group.name_of(static_cast<int>(odd));
-    const std::string first_name = group.name_of(0);
+    const std::string first_name = group.name_of(static_cast<int>(usual));
     const auto call_of = [&](std::size_t one) {
       return describe_call(record_at(one), text_in(ranks[one]->tensors.names[arrived % 2]));
     };
-    fail(Error(Fault::mismatch, describe_difference(odd_name, call_of(odd), first_name, call_of(0)),
+    fail(Error(Fault::mismatch, describe_difference(odd_name, call_of(odd), first_name, call_of(usual)),
                fmt::format("{}, {}", odd_name, first_name),
                "all ranks must make the same calls in the same order"));
   }

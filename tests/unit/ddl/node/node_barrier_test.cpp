@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Ranks of a host that stay away, differ or die: reported by all others, by name and in time.
+#include "ddl/core/call_record.hpp"
 #include "tests/support/forked_node_comm.hpp"
 #include "tests/support/sanitized.hpp"
 #include "tests/unit/ddl/node/node_ranks.hpp"
@@ -105,6 +106,19 @@ TEST_CASE("ranks that call different things are named by all") {
     });
     for (const std::string& text : texts) CHECK(text == row.expected);
   }
+}
+
+TEST_CASE("of calls that differ the one that fewer ranks make is odd") {
+  const auto odd_of = [](std::initializer_list<std::uint64_t> signatures) {
+    std::vector<ddl::CallRecord> calls;
+    for (const std::uint64_t signature : signatures) calls.push_back({7, signature, 0});
+    const ddl::OddCall found = ddl::find_odd_call(calls);
+    return std::pair(found.odd, found.usual);
+  };
+  CHECK(odd_of({1, 2, 2}) == std::pair<std::size_t, std::size_t>(0, 1));
+  CHECK(odd_of({2, 2, 1, 2}) == std::pair<std::size_t, std::size_t>(2, 0));
+  CHECK(odd_of({1, 2}) == std::pair<std::size_t, std::size_t>(1, 0));
+  CHECK(odd_of({1, 2, 3, 3}) == std::pair<std::size_t, std::size_t>(0, 2));
 }
 
 TEST_CASE("an error that one rank met elsewhere reaches those who wait for it at once") {
