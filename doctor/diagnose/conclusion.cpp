@@ -9,6 +9,7 @@
 #include "doctor/diagnose/log_end.hpp"
 #include "doctor/diagnose/log_finding.hpp"
 #include "doctor/diagnose/module_name.hpp"
+#include "doctor/diagnose/named_ranks.hpp"
 #include "doctor/diagnose/promoted_cause.hpp"
 #include "doctor/diagnose/result_lines.hpp"
 #include "doctor/diagnose/shown_lines.hpp"
@@ -110,7 +111,7 @@ void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed
                             findings.front().evidence.front().line > line->line.line;
   // What other ranks report of a rank: its own words explain it, wherever they stand.
   const bool explains = line->score >= min_explaining_score || precedes_end ||
-                        (!findings.empty() && findings.front().id == missed_rank_id);
+                        (!findings.empty() && is_missed_rank(findings.front()));
   // A crash after a rank exited with a status of its own is a consequence.
   if (!explains && ended && ended->evidence.line < line->line.line && exited_itself(*ended)) return;
   if (place.host.empty() && place.rank) place.host = log.matches.host_of(*place.rank);
@@ -183,7 +184,8 @@ void add_class_of_stop(Finding& cause, const LogFacts& log, const Diagnosis& dia
 
 // What the message of a known cause advises stands behind the known remedies.
 void add_advice_of_log(Finding& cause) {
-  if (cause.evidence.empty()) return;
+  // What the program prints behind the one sentence of ddl_last_error() is no advice.
+  if (cause.evidence.empty() || is_call_mismatch(cause)) return;
   std::string message;
   for (const LogLine& line : cause.evidence) message += line.text + '\n';
   for (const LogLine& line : cause.following) {
@@ -351,6 +353,7 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
     diagnosis.cause = std::move(findings.front());
     findings.erase(findings.begin());
     name_module(*diagnosis.cause);
+    add_other_rank(*diagnosis.cause);
     add_crash_site(*diagnosis.cause, log);
     add_last_words(*diagnosis.cause, log);
     add_class_of_stop(*diagnosis.cause, log, diagnosis);

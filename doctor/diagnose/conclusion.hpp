@@ -18,8 +18,6 @@ namespace ddlrun::diagnose {
 // A collective that did not end in time, and the signature where its ranks wait in different ones.
 constexpr std::string_view collective_timeout_id = "D35";
 constexpr std::string_view collective_mismatch_id = "D70";
-// The other ranks of libddl waited for a rank.
-constexpr std::string_view missed_rank_id = "O16";
 
 Diagnosis conclude(const LogFacts& log, const RunStatus& end);
 

@@ -65,6 +65,13 @@ struct RunStatus {
   std::string tagging = {};  // the command that prints the rank on each line, where it is not the launcher's
 };
 
+// The other ranks of libddl report the rank of `place`, for which they waited.
+bool is_missed_rank(const Finding& finding);
+// The rank of `place` failed before others did: they missed it, or mpirun reports that it left.
+bool left_first(const Finding& finding);
+// Two ranks make different calls of libddl: `all_ranks` has both.
+bool is_call_mismatch(const Finding& finding);
+
 // The signature of ddlrun's own errors: "ddlrun: error: ...".
 constexpr std::string_view own_error_id = "O2";
 // The signature of the bundled trainer's: "ddl-train: error: ...".

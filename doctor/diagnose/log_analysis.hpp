@@ -42,6 +42,7 @@ class LogAnalysis {
   void begin_source(const std::string& name);
   void take(std::string_view block);
   void end_source();
+  void set_host(std::uint32_t rank, const std::string& host) { matches_.set_host(rank, host); }
 
   Diagnosis diagnosis(const RunStatus& end) const;
 

@@ -201,6 +201,26 @@ Finding MatchStore::finding_in(const Signature& signature, const Entry& entry, c
   return finding;
 }
 
+// A rank that ends breaks its connections: those that cannot connect to it have no fault. Not where the rank
+// itself was the one that could not connect.
+bool MatchStore::peer_ended(const Entry& entry) const {
+  const auto reports_before = [&](const auto& other) {
+    return set_.signatures[other.first].reports_peer_end &&
+           other.second.first_sequence < entry.first_sequence;
+  };
+  if (std::any_of(entries_.begin(), entries_.end(), reports_before)) return true;
+  // Of a rank that left with status 0 mpirun reports neither status nor signal.
+  const bool by_signal = first_end_ && first_end_->captures.signal;
+  if (!first_end_ || (by_signal && !failed_by_itself(*first_end_))) return false;
+  Place ended = place_of(*first_end_);
+  if (ended.host.empty() && ended.rank) ended.host = host_of(*ended.rank);
+  return !ended.host.empty() && !entry.hosts.empty() && !entry.hosts.contains(ended.host);
+}
+
+void MatchStore::set_host(std::uint32_t rank, std::string host) {
+  host_of_rank_.insert_or_assign(rank, std::move(host));
+}
+
 std::vector<Finding> MatchStore::ranked(const std::vector<std::string>& sources, const std::string& tagged,
                                         const std::string& likely_host, LastEpisodes episodes) const {
   struct Row {
@@ -209,6 +229,7 @@ std::vector<Finding> MatchStore::ranked(const std::vector<std::string>& sources,
     const Match* best;
     std::uint64_t first_sequence;
     bool is_earlier;  // and the run survived it
+    bool is_consequence;
   };
   std::vector<Row> rows;
   for (const auto& [number, entry] : entries_) {
@@ -222,9 +243,10 @@ std::vector<Finding> MatchStore::ranked(const std::vector<std::string>& sources,
     const bool is_earlier = is_cause && !signature.ends_use && entry.latest_episode < needed;
     const bool is_end = signature.kind == SignatureClass::ending;
     if ((is_cause || is_end) && episodes.of_cause > 0 && !is_earlier && entry.latest_episode >= needed)
-      rows.push_back({&signature, &entry, &entry.latest, entry.latest.sequence, false});
+      rows.push_back({&signature, &entry, &entry.latest, entry.latest.sequence, false, false});
     else
-      rows.push_back({&signature, &entry, &entry.best, entry.first_sequence, is_earlier});
+      rows.push_back({&signature, &entry, &entry.best, entry.first_sequence, is_earlier, false});
+    rows.back().is_consequence = signature.unless_peer_ended && peer_ended(entry);
   }
   // A signature with may_follow hides a less specific one on the same lines, which would claim to be the
   // cause.
@@ -247,10 +269,12 @@ std::vector<Finding> MatchStore::ranked(const std::vector<std::string>& sources,
     if (is_before_program(*row.best)) return 2;
     return gives_way(*row.signature) || is_warning(*row.best) ? 1 : 0;
   };
+  const auto kind_of = [](const Row& row) {
+    return row.is_consequence ? SignatureClass::secondary : row.signature->kind;
+  };
   std::sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
     if (a.is_earlier != b.is_earlier) return b.is_earlier;
-    if (a.signature->kind != b.signature->kind)
-      return order_of(a.signature->kind) < order_of(b.signature->kind);
+    if (kind_of(a) != kind_of(b)) return order_of(kind_of(a)) < order_of(kind_of(b));
     const int a_late = lateness(a), b_late = lateness(b);
     if (a_late != b_late) return a_late < b_late;
     const bool by_time = stamps.at(a.signature->kind) != Stamp::Kind::none;
@@ -262,6 +286,7 @@ std::vector<Finding> MatchStore::ranked(const std::vector<std::string>& sources,
   std::vector<Finding> findings;
   for (const Row& row : rows) {
     findings.push_back(finding_in(*row.signature, *row.entry, *row.best, sources, tagged, likely_host));
+    findings.back().kind = kind_of(row);
     if (row.is_earlier) {
       findings.back().kind = SignatureClass::secondary;
       findings.back().is_survived = true;

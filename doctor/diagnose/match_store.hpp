@@ -43,6 +43,8 @@ class MatchStore {
   std::uint64_t last_line() const { return last_line_; }
   // The rank's host, if the log contains it, else "".
   std::string host_of(std::uint32_t rank) const;
+  // Known from elsewhere.
+  void set_host(std::uint32_t rank, std::string host);
 
  private:
   struct Entry {
@@ -57,6 +59,7 @@ class MatchStore {
   };
 
   void add_ending(const Match& match);
+  bool peer_ended(const Entry& entry) const;
   Finding finding_in(const Signature& signature, const Entry& entry, const Match& best,
                      const std::vector<std::string>& sources, const std::string& tagged,
                      const std::string& likely_host) const;

@@ -63,6 +63,8 @@ struct Signature {
   bool may_follow = false;            // may also be a consequence: other causes come first
   bool unless_rank_ended = false;     // only where no rank is known to have been started and ended
   bool unless_rank_failed = false;    // only where no rank had ended by itself before, with a status
+  bool unless_peer_ended = false;     // a consequence where a rank of another host had ended by itself
+  bool reports_peer_end = false;      // a rank noticed that another one, which it knew, had ended
   bool shows_stack = false;           // a crash: the stack in the log says where
   bool last_counts = false;           // of several occurrences the last one explains
   bool ends_use = false;              // what failed stays unusable: it is the cause although the run went on

@@ -186,9 +186,10 @@ class Reader {
   }
 
   Signature read_signature(const YamlValue& value) const {
-    need_mapping(value, {"id", "class", "title", "match", "topics", "facts", "may_follow",
-                         "unless_rank_ended", "unless_rank_failed", "unless_run_continues", "shows_stack",
-                         "ends_use", "last_counts", "cause", "try", "reference"});
+    need_mapping(value,
+                 {"id", "class", "title", "match", "topics", "facts", "may_follow", "unless_rank_ended",
+                  "unless_rank_failed", "unless_peer_ended", "reports_peer_end", "unless_run_continues",
+                  "shows_stack", "ends_use", "last_counts", "cause", "try", "reference"});
     Signature signature;
     signature.id = required_text(value, "id");
     signature.kind = read_class(value);
@@ -212,6 +213,10 @@ class Reader {
     if (const YamlValue* may = value.find("may_follow")) signature.may_follow = read_bool(*may);
     if (const YamlValue* unless = value.find("unless_rank_ended"))
       signature.unless_rank_ended = read_bool(*unless);
+    if (const YamlValue* unless = value.find("unless_peer_ended"))
+      signature.unless_peer_ended = read_bool(*unless);
+    if (const YamlValue* reports = value.find("reports_peer_end"))
+      signature.reports_peer_end = read_bool(*reports);
     if (const YamlValue* unless = value.find("unless_rank_failed"))
       signature.unless_rank_failed = read_bool(*unless);
     if (const YamlValue* stack = value.find("shows_stack")) signature.shows_stack = read_bool(*stack);

@@ -28,6 +28,9 @@ class StreamAnalyzer {
   // The next bytes, in any portions: whole lines or parts of them.
   void take(std::string_view bytes);
 
+  // The launcher knows it, and the output need not name it.
+  void set_host(std::uint32_t rank, const std::string& host);
+
   // Call it once, after the program has ended.
   Diagnosis diagnosis(const RunStatus& end);
 

@@ -232,7 +232,53 @@ TEST_CASE("a rank's own words explain what the other ranks of libddl report of i
     REQUIRE(diagnosis.cause);
     CHECK(diagnosis.cause->title.find("cannot open part-1.bin") != std::string::npos);
   }
-  CHECK(id_of_cause(diagnose_text(reported + end)) == "O16");
+  CHECK(id_of_cause(diagnose_text(reported + end)) == "O31");
+}
+
+TEST_CASE("a connection that fails after a rank of the other host ended is a consequence") {
+  const std::string failed =
+      "WARNING: Open MPI failed to TCP connect to a peer MPI process.  This\nshould not happen.\n\n"
+      "Your Open MPI job may now hang or fail.\n\n  Local host: node1\n  PID:        10320\n"
+      "  Message:    connect() to 10.84.1.2:1024 failed\n  Error:      Operation now in progress (115)\n";
+  const std::string lost = "An MPI communication peer process has unexpectedly disconnected.  This\n";
+  const std::string ended = "rank 1 (node2) ended before it came to all_reduce #6 of 1000 float32\n";
+  const auto end_on = [](const std::string& host) {
+    return "mpirun noticed that process rank 1 with PID 8934 on node " + host +
+           " exited on signal 6 (Aborted).\n";
+  };
+  CHECK(id_of_cause(diagnose_text(failed)) == "D2");
+  CHECK(id_of_cause(diagnose_text(failed + end_on("node1"))) == "D2");  // it could not connect, and gave up
+  CHECK(id_of_cause(diagnose_text(failed + end_on("node2"))) != "D2");
+  const std::string left =
+      "mpirun has exited due to process rank 1 with PID 8610 on\nnode node2 exiting improperly. There are "
+      "three "
+      "reasons this could occur:\n";
+  CHECK(id_of_cause(diagnose_text(failed + left)) == "E4");
+  CHECK(id_of_cause(diagnose_text(failed + lost)) == "D2");  // what follows from the failure
+  CHECK(id_of_cause(diagnose_text(lost + failed)) != "D2");
+  CHECK(id_of_cause(diagnose_text(ended + failed)) == "O30");
+}
+
+TEST_CASE("the error text of libddl's C interface, between words of the program") {
+  const Diagnosis found = diagnose_text(
+      "rank 1 status 2: rank 3 (node2) calls barrier #2, rank 1 (node2) calls barrier #1 (at rank 3 (node2), "
+      "rank 1 "
+      "(node2)); try all ranks must make the same calls in the same order\nthen 2: rank 3 (node2) calls "
+      "barrier\n");
+  REQUIRE(found.cause);
+  CHECK(found.cause->title ==
+        "ranks make different calls of libddl: rank 3 (node2) calls barrier #2, rank 1 (node2) calls barrier "
+        "#1");
+  for (const std::string& remedy : found.cause->remedies) CHECK(remedy.find("then 2") == std::string::npos);
+}
+
+TEST_CASE("a mismatch of libddl names both ranks") {
+  const Diagnosis found = diagnose_text(
+      "rank 3 (node2) calls all_reduce #6 (average) of 1000 float32 \"g\", rank 1 (node2) calls all_reduce "
+      "#6 "
+      "(average) of 999 float32 \"g\"\n");
+  REQUIRE(found.cause);
+  CHECK(found.cause->all_ranks == std::vector<std::uint32_t>{1, 3});
 }
 
 TEST_CASE("what Open MPI loses while a job ends is no cause of the end") {
