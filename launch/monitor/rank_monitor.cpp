@@ -278,6 +278,16 @@ std::optional<RankReport> find_first_failure(const MonitorRecord& record, int st
   return ended && ended->exit_status == status ? ended : record.first_failure;
 }
 
+void blame(MonitorRecord& record, std::uint32_t rank, const std::string& host) {
+  auto& first = record.first_failure;
+  if (first && (first->rank == rank || first->signal != 0 || first->start_error != 0)) return;
+  const auto end = record.ends.find(rank);
+  const int status = end == record.ends.end() || end->second == 128 + SIGTERM ? 0 : end->second;
+  RankReport report{rank, host, RankStatus::ended, {}, status};
+  if (status > 128) report.signal = status - 128;
+  first = report;
+}
+
 std::optional<int> find_common_end(const MonitorRecord& record, std::size_t ranks) {
   if (record.ends.empty() || record.ends.size() != ranks) return std::nullopt;
   const int first = record.ends.begin()->second;
@@ -301,9 +311,11 @@ std::string render_lost_hosts(const std::vector<std::string>& hosts) {
 }
 
 std::string render_first_failure(const RankReport& report) {
-  const std::string how = report.signal != 0 ? fmt::format("it was ended by {}, status {}",
-                                                           describe_signal(report.signal), report.exit_status)
-                                             : fmt::format("it exited with status {}", report.exit_status);
+  const std::string how =
+      report.signal != 0
+          ? fmt::format("it was ended by {}, status {}", describe_signal(report.signal), report.exit_status)
+      : report.exit_status == 0 ? "it left while the other ranks waited for it"
+                                : fmt::format("it exited with status {}", report.exit_status);
   const std::string why = report.start_error == 0 ? "" : ": " + describe_start_error(report.start_error);
   return fmt::format("rank {} on {} failed first: {}{}", report.rank, report.host, how, why);
 }

@@ -7,7 +7,6 @@
 #include "base/text/signal_name.hpp"
 #include "base/text/text.hpp"
 #include "doctor/diagnose/job_diagnosis.hpp"
-#include "doctor/diagnose/salient_lines.hpp"
 #include "doctor/diagnose/signatures_yaml.hpp"
 #include "launch/monitor/slurm_down_hosts.hpp"
 #include "launch/plan/select_launcher.hpp"
@@ -27,20 +26,12 @@ namespace ddlrun::launch {
 
 namespace {
 
-// "" where the framework has none.
-std::string master_port_of(const frameworks::FrameworkPlan& framework) {
-  const auto found = std::ranges::find(framework.shared, "MASTER_PORT", &frameworks::SharedVariable::name);
-  return found == framework.shared.end() ? "" : found->value;
-}
-
 constexpr std::chrono::seconds desertion_patience{5};
 // The other ranks have so long to report failures of their own, with which mpiexec ends the job.
 constexpr std::chrono::seconds failure_patience{2};
 // A rank's end can be reported before the launcher has passed on its last lines, which a signal would drop.
 constexpr std::chrono::seconds delivery_patience{1};
 constexpr std::chrono::seconds stall_patience{10};  // for mpirun to end a stalled job by itself
-
-constexpr std::string_view launcher_crash_id = "E28";
 
 bool is_crash(const ProcessResult& result) {
   return result.signal == SIGSEGV || result.signal == SIGBUS || result.signal == SIGABRT;
@@ -302,8 +293,9 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   if (!run_.spec.monitor.diagnose || !is_failure(result)) return {};
   // After a stall or the loss of a host that is the cause; the rest of the output is the noise of the ending.
   if (status(result)) return {};
-  cause_was_printed_ = launcher_was_killed(result);
-  if (cause_was_printed_ && !is_crash(result)) return {};
+  const bool launcher_died = launcher_was_killed(result);
+  cause_.was_printed = launcher_died;
+  if (launcher_died && !is_crash(result)) return {};
   // What a status or silence means is known of Open MPI's mpirun only. The other launchers do not all report
   // which rank failed first; its supervisor does.
   const bool is_open_mpi = run_.plan.placed.kind() == LauncherKind::open_mpi;
@@ -314,31 +306,15 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   if (is_open_mpi && first && first->alone && first->exit_status != result.exit_status)
     analyse(report + "\n", {});
   if (!is_open_mpi && !first && last_lines_.empty()) return {};  // silence too
+  if (first) lines_.set_host(first->rank, first->host);
   const diagnose::RunStatus end{
       result.exit_status, is_open_mpi ? diagnose::LogSource::mpirun : diagnose::LogSource::unknown, true};
   diagnose::Diagnosis found = diagnose::fit_to_job(lines_.diagnosis(end), job_context(system_.environment),
                                                    *diagnose::builtin_signatures());
-  // The log of a crash of mpirun reads like that of a rank's, except where the stack names mpirun.
-  if (cause_was_printed_ && (!found.cause || found.cause->id != launcher_crash_id)) return {};
-  found = diagnose::with_hosts(std::move(found), host_finder(run_.plan.placed.job.ranks));
-  if (!found.cause) {
-    first_is_alone_ = found.only_consequences;
-    for (const diagnose::LogLine& line : found.salient_lines)
-      if (line.text != report && !diagnose::is_boilerplate(line.text) && !is_report_of_end(line.text))
-        error_lines_.push_back(line.text);
-    return {};
-  }
-  trainer_refused_ = found.cause->id == diagnose::trainer_error_id && trainer_printed_error_;
-  cause_was_printed_ = found.cause->id == diagnose::own_error_id || trainer_refused_;
-  // The supervisors report which rank ended first; the log only which end was printed first.
-  if (first) found.first_failing.reset();
-  std::erase_if(found.salient_lines, [&](const diagnose::LogLine& line) { return line.text == report; });
-  const std::string& host = found.cause->place.host;
-  found.cause->remedies = fit_remedies(
-      found.cause->remedies,
-      {run_.plan.placed.kind(), run_.plan.placed.job.hosts, host.empty() && first ? first->host : host,
-       in_scheduler_job(system_.environment), master_port_of(run_.plan.environment.framework)});
-  return diagnose::render_diagnosis(found);
+  cause_ = conclude_failure(
+      std::move(found), run_,
+      {first, report, launcher_died, trainer_printed_error_, in_scheduler_job(system_.environment)});
+  return cause_.text;
 }
 
 std::optional<int> LaunchMonitor::status(const ProcessResult& result) const {

@@ -17,6 +17,7 @@
 #include "launch/monitor/placement_check.hpp"
 #include "launch/monitor/rank_monitor.hpp"
 #include "launch/monitor/stop_signals.hpp"
+#include "launch/run/failure_cause.hpp"
 #include "launch/run/launch_output.hpp"
 #include "launch/run/launch_run.hpp"
 
@@ -48,17 +49,9 @@ class LaunchMonitor {
   std::vector<std::string> last_lines() const { return {last_lines_.begin(), last_lines_.end()}; }
   // The last lines of a rank on stderr; known with `--launcher ssh` and --rank-output.
   std::vector<std::string> last_lines_of(std::uint32_t rank) const;
-  // After diagnosis() without a cause: the lines that look most like errors, of any rank.
-  const std::vector<std::string>& error_lines() const { return error_lines_; }
-  // The first rank ended by itself, without an error of its own: those lines are consequences.
-  bool first_is_alone() const { return first_is_alone_; }
   // Why the job ended badly, for people; "" without a known cause, or after a stall or a lost host.
   std::string diagnosis(const ProcessResult& result);
-  // After diagnosis(): its cause is an error of a rank's ddlrun or of the bundled trainer, which named place
-  // and remedy on the screen.
-  bool cause_was_printed() const { return cause_was_printed_; }
-  // After diagnosis(): it is one of the trainer, which is one for all ranks.
-  bool trainer_refused() const { return trainer_refused_; }
+  const FailureCause& cause() const { return cause_; }  // after diagnosis()
   // The status of a job that had to be ended: 124 after a stall, 5 with a host lost; else nothing.
   std::optional<int> status(const ProcessResult& result) const;
 
@@ -84,9 +77,8 @@ class LaunchMonitor {
   PlacementWatch placement_;
   std::optional<RankMonitor> ranks_;
   bool places_printed_ = false;
-  bool cause_was_printed_ = false;
   bool trainer_printed_error_ = false;
-  bool trainer_refused_ = false;
+  FailureCause cause_;
   ExitBannerFilter banner_;
   bool stalled_ = false;
   std::optional<Time> ending_since_;
@@ -106,8 +98,6 @@ class LaunchMonitor {
   std::optional<LaunchOutput> output_;
   std::deque<std::string> last_lines_;
   std::map<std::uint32_t, std::deque<std::string>> last_of_rank_;
-  std::vector<std::string> error_lines_;
-  bool first_is_alone_ = false;
   bool in_line_ = false;           // what was analysed last had no newline
   std::vector<std::string> down_;  // down by the scheduler, if no rank reported
 };

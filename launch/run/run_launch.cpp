@@ -144,11 +144,11 @@ void print_unexplained(System& system, const LaunchRun& run, const LaunchMonitor
     which = fmt::format("the last {} line{} of rank {} on stderr", lines.size(), lines.size() == 1 ? "" : "s",
                         watched->first_failure->rank);
   } else if (!is_first_log_printed) {
-    lines = monitor.error_lines();
+    lines = monitor.cause().error_lines;
     which = fmt::format("the most likely error line{}", lines.size() == 1 ? "" : "s");
   }
   const bool is_alone =
-      which.starts_with("the most") && monitor.first_is_alone() && watched && watched->first_failure;
+      which.starts_with("the most") && monitor.cause().first_is_alone && watched && watched->first_failure;
   if (is_alone)
     which =
         fmt::format("rank {} ended by itself and printed no error; the errors of the others are consequences",
@@ -177,7 +177,11 @@ void print_end(System& system, const LaunchRun& run, const ObservedRun& observed
     const auto first = find_first_failure(*observed.monitored, status);
     const auto& lost = observed.monitored->lost_hosts;
     // Ranks that are ended because of a stall may fail meanwhile.
-    if (first && observed.monitored->stall.empty() && !monitor.trainer_refused())
+    const auto& differ = monitor.cause().mismatched_ranks;
+    if (differ.size() == 2)
+      system.err(fmt::format("ddlrun: ranks {} and {} failed first: they make different calls\n", differ[0],
+                             differ[1]));
+    else if (first && observed.monitored->stall.empty() && !monitor.cause().trainer_refused)
       system.err("ddlrun: " + render_first_failure(*first) + "\n");
     if (!lost.empty()) system.err("ddlrun: " + render_lost_hosts(lost) + "\n");
   }
@@ -201,17 +205,18 @@ void print_end(System& system, const LaunchRun& run, const ObservedRun& observed
 }
 
 // Adds the end to the record and writes it.
-void record_end(System& system, const ObservedRun& observed, LaunchMonitor& monitor, int status,
-                LaunchRun& run) {
+void record_end(System& system, ObservedRun& observed, LaunchMonitor& monitor, int status, LaunchRun& run) {
   RunRecord& record = run.record;
-  record.verified = run.plan.program.verify;
-  record.ranks = record_ranks(observed.placement, record.verified, observed.monitored);
-  if (observed.monitored) record.watched = record_monitoring(*observed.monitored, status);
   try {
     if (status != saved_status) record.diagnosis = monitor.diagnosis(observed.result);
   } catch (const std::bad_alloc&) {
     system.err("ddlrun: warning: not enough memory to read why the job failed\n");
   }
+  if (const auto& missed = monitor.cause().missed_rank; missed && observed.monitored)
+    blame(*observed.monitored, *missed->rank, missed->host);
+  record.verified = run.plan.program.verify;
+  record.ranks = record_ranks(observed.placement, record.verified, observed.monitored);
+  if (observed.monitored) record.watched = record_monitoring(*observed.monitored, status);
   if (status != 0) record.last_lines = monitor.last_lines();
   record.end = RunEnd{render_time(system.clock.now()), status,
                       status == observed.result.exit_status ? observed.result.signal : 0,
@@ -245,9 +250,9 @@ LaunchEnd run_launch(System& system, LaunchRun run) {
   record_end(system, observed, monitor, status, run);
   check_started(result, run.command.argv[0], run.plan.placed.kind());
   if (result.forwarded_signal == 0 && status != saved_status) print_first_log(system, run);
-  if (!run.record.diagnosis.empty() && !monitor.cause_was_printed())
+  if (!run.record.diagnosis.empty() && !monitor.cause().was_printed)
     system.err("ddlrun: what the output above says:\n" + run.record.diagnosis);
-  print_end(system, run, observed, monitor, status, monitor.cause_was_printed() || monitor.status(result));
+  print_end(system, run, observed, monitor, status, monitor.cause().was_printed || monitor.status(result));
   const bool all_ok = count_verdicts(observed.placement).ok == observed.placement.size();
   LaunchEnd end{status, result.forwarded_signal, {}};
   if (observed.monitored) end.lost_hosts = observed.monitored->lost_hosts;

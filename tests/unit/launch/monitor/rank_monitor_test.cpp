@@ -187,6 +187,35 @@ TEST_CASE("who failed first") {
         "there");
 }
 
+TEST_CASE("the rank for which the others waited failed first") {
+  struct Row {
+    std::string what;
+    std::vector<std::pair<std::uint32_t, int>> ends;
+    std::string says;
+  };
+  for (const Row& row : {
+           Row{"left with status 0", {{1, 0}, {3, 1}}, "rank 1 on h2 failed first: it left while"},
+           Row{"the others were ended", {{1, 0}, {0, 143}}, "rank 1 on h2 failed first: it left while"},
+           Row{"in MPI_Finalize", {{3, 1}, {1, 143}}, "rank 1 on h2 failed first: it left while"},
+           Row{"its report came later",
+               {{3, 1}, {1, 3}},
+               "rank 1 on h2 failed first: it exited with status 3"},
+           Row{"another one crashed",
+               {{3, 139}, {1, 1}},
+               "rank 3 on h2 failed first: it was ended by signal 11"},
+       }) {
+    CAPTURE(row.what);
+    Run run;
+    for (const auto& [rank, status] : row.ends)
+      run.say(rank, RankStatus::ended, {}, status, status > 128 ? status - 128 : 0);
+    launch::MonitorRecord record = run.watch.record();
+    launch::blame(record, 1, "h2");
+    const auto first = launch::find_first_failure(record, 1);
+    REQUIRE(first);
+    CHECK(launch::render_first_failure(*first).starts_with(row.says));
+  }
+}
+
 TEST_CASE("what all ranks said at their end, after a signal to the job") {
   struct Row {
     std::vector<int> statuses;  // of ranks 0, 1, ...

@@ -85,7 +85,7 @@ TEST_CASE("a process guard that was killed is named as the cause, not a rank") {
   monitor.finish(result);
   CHECK(job.err.find("the process guard of the launcher was killed") != std::string::npos);
   CHECK(monitor.diagnosis(result).empty());
-  CHECK(monitor.cause_was_printed());
+  CHECK(monitor.cause().was_printed);
   result.guard_was_killed = false;
   result.signal = SIGFPE;
   job.err.clear();
@@ -143,8 +143,8 @@ TEST_CASE("an error of the trainer stands on the screen once, without mpirun's b
     CHECK(job.err == (by_trainer ? error + rule + "\nanother message\n" + rule + "\n" : printed));
     CHECK(monitor.last_lines().size() > 12);  // for the record all of them
     CHECK((!by_trainer || !monitor.diagnosis(ended(3)).empty()));
-    CHECK(monitor.cause_was_printed() == by_trainer);
-    CHECK(monitor.trainer_refused() == by_trainer);
+    CHECK(monitor.cause().was_printed == by_trainer);
+    CHECK(monitor.cause().trainer_refused == by_trainer);
   }
 }
 
