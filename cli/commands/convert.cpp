@@ -63,6 +63,18 @@ std::string render_list(const std::string& file, const std::vector<job_scripts::
   return text;
 }
 
+// Where the new file needs a person: ": line 4, line 9, environment"; "" where it needs none.
+std::string render_places_to_edit(const std::vector<job_scripts::Unsupported>& unsupported) {
+  std::vector<std::string> places;
+  for (const auto& item : unsupported) {
+    if (!item.wrong) continue;
+    std::string place = item.line > 0 ? fmt::format("line {}", item.line)
+                                      : printable(item.text.substr(0, item.text.find(':')), 60);
+    if (std::ranges::find(places, place) == places.end()) places.push_back(std::move(place));
+  }
+  return places.empty() ? "" : ": " + join(places, ", ");
+}
+
 constexpr std::size_t max_errors_shown = 3;
 
 // Mistakes that came along from the old script, or that nothing could be made of; nothing if there is none.
@@ -120,11 +132,14 @@ int convert_to_job_file(System& system, const ConvertOptions& options, const job
     text += fmt::format("#   {}{}: {}\n", item.line > 0 ? fmt::format("line {}: ", item.line) : "",
                         printable(item.text, 200), printable(item.why, 300));
   write_output(system, options, text + schedulers::render_job_lines(file.settings));
-  const bool wrong = std::ranges::any_of(file.unsupported, [](const auto& item) { return item.wrong; });
+  const std::string places = render_places_to_edit(file.unsupported);
   std::string report = render_list(options.file, file.unsupported);
-  if (wrong) report += "ddlrun: edit the new file before you submit it (status 1)\n";
+  if (!places.empty())
+    report +=
+        fmt::format("ddlrun: edit the new file before you submit it, for what stood in {}{} (status 1)\n",
+                    printable(base_name(options.file), 100), places);
   system.err(report);
-  return wrong ? 1 : 0;
+  return places.empty() ? 0 : 1;
 }
 
 int run_convert(System& system, const ConvertOptions& options) {

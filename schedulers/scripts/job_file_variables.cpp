@@ -21,16 +21,20 @@ void JobFileVariables::take(int line, const std::string& text, const std::string
     setup_.push_back("export " + typed);
     pass_on(name);
   } else {
+    std::erase_if(entries, [&](const std::string& entry) { return split_assignment(entry).first == name; });
     entries.push_back(text);
   }
+}
+
+bool JobFileVariables::has(const std::string& name) const {
+  return std::ranges::any_of(entries,
+                             [&](const std::string& entry) { return split_assignment(entry).first == name; });
 }
 
 void JobFileVariables::take_exports(const ScriptLine& line, const ShellCommand& launcher, std::size_t end) {
   for (const auto& [text, typed] : exports_of_launcher(line, launcher, end)) {
     const std::string name = split_assignment(text).first;
-    const bool is_set = std::ranges::any_of(
-        entries, [&](const std::string& entry) { return split_assignment(entry).first == name; });
-    if (is_set || name == "PATH" || name == "LD_LIBRARY_PATH") continue;  // launch passes on the paths
+    if (has(name) || name == "PATH" || name == "LD_LIBRARY_PATH") continue;  // launch passes on the paths
     if (text != name)
       take(line.line, text, typed);
     else if (is_rendezvous_variable(name))
@@ -41,7 +45,10 @@ void JobFileVariables::take_exports(const ScriptLine& line, const ShellCommand& 
 }
 
 void JobFileVariables::pass_on(const std::string& name) {
-  if (std::ranges::find(entries, name) == entries.end()) entries.push_back(name);
+  if (starts_ranks_ && is_rendezvous_variable(name))
+    sets_rendezvous = true;
+  else if (!has(name) && !is_thread_variable(name))
+    entries.push_back(name);
 }
 
 void JobFileVariables::place_thread_variables(bool has_other_runner) {

@@ -33,6 +33,8 @@ class JobFileVariables {
   bool sets_rendezvous = false;      // MASTER_ADDR and its like, which framework pytorch sets
 
  private:
+  bool has(const std::string& name) const;
+
   bool starts_ranks_;
   std::vector<Unsupported>& notes_;
   std::vector<std::string>& setup_;

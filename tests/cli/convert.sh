@@ -175,6 +175,12 @@ chmod +x "$work/computed/show"
 for rank in 0 1; do
   grep -qx "rank $rank of 2: 0.03 run_0.03 1 0.03-run_0.03 set 1" "$work/out" || fail "computed values: $(cat "$work/out" "$work/err")"
 done
+# A variable that the script sets, and that stands on the program's line too, is one variable.
+# shellcheck disable=SC2016 # as the script has it
+printf '%s\n' '#!/bin/bash' '#SBATCH -N 2 --ntasks-per-node=1 -t 0:10:00' 'export NCCL_DEBUG=INFO' 'export LR=0.1' \
+  'srun torchrun --nnodes=2 --nproc_per_node=2 --rdzv_endpoint=$MASTER_ADDR:29500 ddp.py --lr $LR --at $MASTER_ADDR' >"$work/once.sh"
+expect 0 'a shell on each rank replaces it there' "$DDLRUN" convert "$work/once.sh" --to ddlrun.yaml
+has "a variable set and used" "$work/out" 'environment: [NCCL_DEBUG=INFO, LR=0.1]'
 # A loop or a condition around the program: named, with what a job file has instead; no half of it is setup.
 cat >"$work/loop.pbs" <<'END'
 #!/bin/bash
@@ -191,6 +197,7 @@ expect 1 "line 4: for lr in 0.1 \"a b\"; do: a loop around the program" "$DDLRUN
 # shellcheck disable=SC2016 # as convert prints it
 has "a loop" "$work/out" 'array: 0-1 starts a task for each value, with setup: VALUES=(0.1 '"'a b'"'); lr=${VALUES[$DDLRUN_ARRAY_INDEX]}'
 has "a loop" "$work/out" './after: runs after the program'
+has "a loop" "$work/err" 'edit the new file before you submit it, for what stood in loop.pbs: line 4, line 9 (status 1)'
 has_not "half a loop" "$work/out" 'mkdir'
 has_not "half a loop" "$work/out" './collect'
 has "a whole loop" "$work/out" '  - "for i in a b; do echo $i; done"'
