@@ -12,7 +12,9 @@ namespace {
 
 using ddl::Context;
 using ddl::Handle;
+using ddl::Operation;
 using ddl::RankMessages;
+using ddl::Tensor;
 using ddl::Trials;
 using ddl::WorkQueue;
 
@@ -30,13 +32,18 @@ int main(int argc, char** argv) {
   const ddl::Buffer<float> shared = context.allocate<float>(2), own = context.allocate_for_host<float>(2);
   WorkQueue queue;
   Trials trials({{}, {}}, {});
+  void (Context::*const broadcast)(const Tensor&, int) = &Context::broadcast;
+  void (Context::*const all_reduce)(const Tensor&, Operation) = &Context::all_reduce;
+  Handle (Context::*const start_all_reduce)(const Tensor&, Operation) = &Context::start_all_reduce;
+  Handle (Context::*const start_broadcast)(const Tensor&, int) = &Context::start_broadcast;
   const std::size_t size =
+      refer(broadcast, all_reduce, start_all_reduce, start_broadcast) +
       refer(&Context::rank, &Context::size, &Context::local_rank, &Context::local_size, &Context::host,
-            &Context::hosts, &Context::dims, &Context::device, &Context::name_of, &Context::broadcast,
-            &Context::all_reduce, &Context::all_reduce_n, &Context::reduce_scatter, &Context::all_gather,
-            &Context::barrier, &Context::set_progress, &Context::gather, &Context::all_reduce_update) +
-      refer(&Context::start_all_reduce, &Context::start_all_reduce_update, &Context::start_broadcast,
-            &Context::start, &Context::open_messages, &Context::abort, &Context::verify_tensors) +
+            &Context::hosts, &Context::dims, &Context::device, &Context::name_of, &Context::all_reduce_n,
+            &Context::reduce_scatter, &Context::all_gather, &Context::barrier, &Context::set_progress,
+            &Context::gather, &Context::all_reduce_update) +
+      refer(&Context::start_all_reduce_update, &Context::start, &Context::open_messages, &Context::abort,
+            &Context::verify_tensors) +
       refer(&Handle::wait, &Handle::done, &WorkQueue::start, &WorkQueue::drain) +
       refer(&RankMessages::rank, &RankMessages::send, &RankMessages::receive, &RankMessages::test,
             &RankMessages::name_of, &RankMessages::own_name, &RankMessages::is_local,

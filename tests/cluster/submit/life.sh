@@ -3,7 +3,7 @@
 # Sourced by ../submit.sh: cancelling, holding, depending, following.
 
 scenario_cancel_queued() {
-  begin_never --queue short --walltime 2h 1x1x1 -- true # its limit is a minute
+  begin_never --qos normal --queue short --walltime 2h 1x1x1 -- true # its limit is a minute
   ddl cancel "$id"
   ends 0
   same "slurmctld says" CANCELLED "$(field "$id" JobState)"

@@ -14,7 +14,15 @@ scenario_too_many_gpus() { refused_by_slurm "configuration" --gpus 5 1x1x1; }
 scenario_too_many_cores() { refused_by_slurm "configuration" --cores-per-node 69 --threads 69 1x1x1; }
 scenario_too_much_memory() { refused_by_slurm "" --memory 900GiB 1x1x1; }
 
-# Slurm takes them, and they would wait forever; status says why.
+refused_by_limit() { # TEXT WORDS...
+  submit "${@:2}" -- true
+  ends 3
+  says "$1"
+  says "would wait forever"
+  [ ! -s "$work/out" ] || fail "stdout holds $(cat "$work/out")"
+}
+
+# Slurm takes them, and they would wait forever; status says why. A QOS may permit more than the partition.
 waits() { # REASON WORDS...
   begin_never "${@:2}" -- true
   wait_until 10 has_reason "$1" || fail "slurmctld's reason is $(field "$id" Reason), not $1"
@@ -30,11 +38,15 @@ has_reason() { [ "$(field "$id" Reason)" = "$1" ]; }
 # Slurm 22.05 takes it, 24.11 refuses it.
 scenario_too_many_nodes() {
   case $(on node1 sinfo --version) in
-    *' 22.'* | *' 23.'*) waits PartitionNodeLimit 1x5x1 ;;
-    *) refused_by_slurm "configuration" 1x5x1 ;;
+    *' 22.'* | *' 23.'*) waits PartitionNodeLimit --qos normal 1x5x1 ;;
+    *) refused_by_slurm "configuration" --qos normal 1x5x1 ;;
   esac
 }
-scenario_too_long() { waits PartitionTimeLimit --queue short --walltime 2h 1x1x1; }
+scenario_too_long() { waits PartitionTimeLimit --qos normal --queue short --walltime 2h 1x1x1; }
+scenario_above_the_partition() {
+  refused_by_limit "5 nodes are requested, and a job in partition normal can have 4" 1x5x1
+  refused_by_limit "the walltime is above the limit of partition short, 1:00" --queue short --walltime 2h 1x1x1
+}
 
 scenario_mistakes_at_once() {
   run on node1 "$tool" submit --slurm 4x2x1 h1,h2,h3 --walltime 90 --mail nobody -- true

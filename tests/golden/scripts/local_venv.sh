@@ -81,15 +81,15 @@ ddl_run_dir=$ddl_dir/run.$ddl_id
 # The program, word by word.
 ddl_program=(--epochs 3)
 
+# What reaches the ranks, by name.
+ddl_exports=(-x DDLRUN_RESTART_COUNT)
+
 # What would break on these hosts ends the job before anything is started.
-"$ddl_binary" doctor h1,h2 --quick --dims 2x2x1 -- "${ddl_program[@]}" >&2 || {
+"$ddl_binary" doctor h1,h2 --quick --dims 2x2x1 "${ddl_exports[@]}" -- "${ddl_program[@]}" >&2 || {
   ddl_status=$?
   ddl_fail "doctor's status is $ddl_status: nothing is started" \
     'the remedies above; --doctor warn goes on where the job can run nevertheless' "$ddl_status"
 }
-
-# What reaches the ranks, by name.
-ddl_exports=(-x DDLRUN_RESTART_COUNT)
 
 # Each host's real topology is read, the ranks are planned, started and compared with the plan.
 ddl_command=("$ddl_binary" launch 2x2x1 'h1,h2' --run-dir "$ddl_run_dir"

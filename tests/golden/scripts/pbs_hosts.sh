@@ -92,13 +92,6 @@ ddl_run_dir=$ddl_dir/run.$ddl_id
 # The program, word by word.
 ddl_program=(./train)
 
-# What would break on these hosts ends the job before anything is started.
-"$ddl_binary" doctor --quick --dims 2x2x1 --gpus 2 --exclusive -- "${ddl_program[@]}" >&2 || {
-  ddl_status=$?
-  ddl_fail "doctor's status is $ddl_status: nothing is started" \
-    'the remedies above; --doctor warn goes on where the job can run nevertheless' "$ddl_status"
-}
-
 # What reaches the ranks, by name.
 ddl_exports=(-x DDLRUN_RESTART_COUNT)
 ddl_passed=(DATA LIST)
@@ -108,6 +101,13 @@ for ddl_name in "${ddl_passed[@]}"; do
     ddl_exports+=(-x "$ddl_name")
   fi
 done
+
+# What would break on these hosts ends the job before anything is started.
+"$ddl_binary" doctor --quick --dims 2x2x1 --gpus 2 --exclusive "${ddl_exports[@]}" -- "${ddl_program[@]}" >&2 || {
+  ddl_status=$?
+  ddl_fail "doctor's status is $ddl_status: nothing is started" \
+    'the remedies above; --doctor warn goes on where the job can run nevertheless' "$ddl_status"
+}
 
 # Each host's real topology is read, the ranks are planned, started and compared with the plan.
 ddl_command=("$ddl_binary" launch 2x2x1 --order packed --run-dir "$ddl_run_dir"

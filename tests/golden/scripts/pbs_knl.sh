@@ -85,11 +85,11 @@ ddl_run_dir=$ddl_dir/run.$ddl_id
 # The program, word by word.
 ddl_program=(caffe train --solver=solver.prototxt)
 
-# Report what would break on these hosts; the job continues.
-"$ddl_binary" doctor --quick --dims 1x2x2 --exclusive --warn GPU -- "${ddl_program[@]}" >&2 || ddl_say 'doctor found something; the job goes on'
-
 # What reaches the ranks, by name.
 ddl_exports=(-x DDLRUN_RESTART_COUNT)
+
+# Report what would break on these hosts; the job continues.
+"$ddl_binary" doctor --quick --dims 1x2x2 --exclusive --warn GPU "${ddl_exports[@]}" -- "${ddl_program[@]}" >&2 || ddl_say 'doctor found something; the job goes on'
 
 # Each host's real topology is read, the ranks are planned, started and compared with the plan.
 ddl_command=("$ddl_binary" launch 1x2x2 --threads 60 --affinity libomp --run-dir "$ddl_run_dir"

@@ -104,13 +104,6 @@ srun --nodes=4 --ntasks=4 --ntasks-per-node=1 -- bash -c 'mkdir -p -- "$2" || ex
 # The program, word by word.
 ddl_program=(python train.py --name 'it'\''s "4x4"')
 
-# What would break on these hosts ends the job before anything is started.
-"$ddl_binary" doctor --quick --dims 4x2x2 --gpus 4 --exclusive -- "${ddl_program[@]}" >&2 || {
-  ddl_status=$?
-  ddl_fail "doctor's status is $ddl_status: nothing is started" \
-    'the remedies above; --doctor warn goes on where the job can run nevertheless' "$ddl_status"
-}
-
 # What reaches the ranks, by name.
 ddl_exports=(-x DDLRUN_RESTART_COUNT -x DDLRUN_DATA)
 ddl_passed=(NCCL_DEBUG WANDB_MODE)
@@ -120,6 +113,13 @@ for ddl_name in "${ddl_passed[@]}"; do
     ddl_exports+=(-x "$ddl_name")
   fi
 done
+
+# What would break on these hosts ends the job before anything is started.
+"$ddl_binary" doctor --quick --dims 4x2x2 --gpus 4 --exclusive "${ddl_exports[@]}" -- "${ddl_program[@]}" >&2 || {
+  ddl_status=$?
+  ddl_fail "doctor's status is $ddl_status: nothing is started" \
+    'the remedies above; --doctor warn goes on where the job can run nevertheless' "$ddl_status"
+}
 
 # Each host's real topology is read, the ranks are planned, started and compared with the plan.
 ddl_command=("$ddl_binary" launch 4x2x2 --threads 5 --run-dir "$ddl_run_dir"
