@@ -24,7 +24,7 @@ case "$(sed -n 's/^#PBS -o //p' out)" in "${mkdir_line#mkdir -p }"/*) ;; *) fail
 # doctor in the job knows what launch passes to all ranks: that is no leftover of the first host.
 expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --walltime 1h --dry-run -- ./train
 # shellcheck disable=SC2016
-doctor_line='"$ddl_binary" doctor --quick --dims 4x2x1 --warn GPU "${ddl_exports[@]}" -- '
+doctor_line='"$ddl_binary" doctor --quick --dims 4x2x1 --exclusive --warn GPU "${ddl_exports[@]}" -- '
 has "doctor gets the exports" out "$doctor_line"
 check "the exports come before doctor" test "$(grep -n '^ddl_exports=' out | cut -d: -f1)" -lt "$(grep -nF "$doctor_line" out | cut -d: -f1)"
 # The thread variables that launch sets in the job; with another runner they are lines of the script.
@@ -81,7 +81,7 @@ expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --runner srun --threads 2 --walltime 
 grep -q 'doctor --quick --dims 4x2x1 --via srun --exclusive --warn GPU -- ' out || fail "doctor needs ssh: $(grep doctor out)"
 grep -q -- '--doctor warn goes on' out || fail "no way round doctor"
 expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --gpus per-rank --exclusive no --threads 2 --walltime 1h --dry-run -- ./train
-grep -q 'doctor --quick --dims 4x2x1 --gpus 4 -- ' out || fail "doctor does not know the GPUs: $(grep doctor out)"
+grep -q 'doctor --quick --dims 4x2x1 --gpus 4 "\${ddl_exports\[@\]}" -- ' out || fail "doctor does not know the GPUs: $(grep doctor out)"
 expect 0 '' "$DDLRUN" submit --slurm 1x1x1 --environment A=1,B=2 --environment C --walltime 1h --dry-run -- ./train
 grep -qxF 'ddl_passed=(A B C)' out || fail "not three variables: $(grep ddl_passed out)"
 
@@ -249,7 +249,8 @@ ends() { # STATUS PROGRAM...
   [ "$status" -eq "$1" ] || fail "status $status, not $1: ${*:2}: $(tail -3 err)"
 }
 ends 0 sh -c 'echo one; echo two'
-[ "$(tail -n +2 out | xargs)" = "one two" ] || fail "the log on stdout is $(cat out)"
+# Bash 5.2.15 on a busy machine may print that it lost a child that has ended.
+[ "$(tail -n +2 out | grep -v 'wait_for: No record of process' | xargs)" = "one two" ] || fail "the log on stdout is $(cat out)"
 directory=$(find ddlrun-jobs -mindepth 1 -maxdepth 1)
 [ "$(cat "$directory/exit_status")" = 0 ] || fail "no exit status in $directory"
 [ "$(stat -c %a "$directory")" = 700 ] || fail "others may read $directory"
