@@ -20,6 +20,18 @@ namespace ddlrun::diagnose {
 
 namespace {
 
+// Keys whose value is true or false; README.md has their meanings.
+constexpr auto flags = std::to_array<std::pair<std::string_view, bool Signature::*>>(
+    {{"may_follow", &Signature::may_follow},
+     {"unless_rank_ended", &Signature::unless_rank_ended},
+     {"unless_rank_failed", &Signature::unless_rank_failed},
+     {"unless_peer_ended", &Signature::unless_peer_ended},
+     {"reports_peer_end", &Signature::reports_peer_end},
+     {"unless_run_continues", &Signature::unless_run_continues},
+     {"shows_stack", &Signature::shows_stack},
+     {"ends_use", &Signature::ends_use},
+     {"last_counts", &Signature::last_counts}});
+
 // True where each value out of a log stays one word of the shell that runs the remedy: not within quotes, nor
 // behind ssh, whose shell splits it once more. A comment is not run.
 bool is_one_word(std::string_view remedy) {
@@ -186,10 +198,10 @@ class Reader {
   }
 
   Signature read_signature(const YamlValue& value) const {
-    need_mapping(value,
-                 {"id", "class", "title", "match", "topics", "facts", "may_follow", "unless_rank_ended",
-                  "unless_rank_failed", "unless_peer_ended", "reports_peer_end", "unless_run_continues",
-                  "shows_stack", "ends_use", "last_counts", "cause", "try", "reference"});
+    std::vector<std::string> keys{"id",    "class", "title", "match",    "topics",
+                                  "facts", "cause", "try",   "reference"};
+    for (const auto& [key, flag] : flags) keys.emplace_back(key);
+    need_mapping(value, keys);
     Signature signature;
     signature.id = required_text(value, "id");
     signature.kind = read_class(value);
@@ -210,20 +222,8 @@ class Reader {
     if (const YamlValue* facts = value.find("facts")) {
       for (const YamlValue& item : items(*facts)) signature.facts.push_back(read_fact(item));
     }
-    if (const YamlValue* may = value.find("may_follow")) signature.may_follow = read_bool(*may);
-    if (const YamlValue* unless = value.find("unless_rank_ended"))
-      signature.unless_rank_ended = read_bool(*unless);
-    if (const YamlValue* unless = value.find("unless_peer_ended"))
-      signature.unless_peer_ended = read_bool(*unless);
-    if (const YamlValue* reports = value.find("reports_peer_end"))
-      signature.reports_peer_end = read_bool(*reports);
-    if (const YamlValue* unless = value.find("unless_rank_failed"))
-      signature.unless_rank_failed = read_bool(*unless);
-    if (const YamlValue* stack = value.find("shows_stack")) signature.shows_stack = read_bool(*stack);
-    if (const YamlValue* ends = value.find("ends_use")) signature.ends_use = read_bool(*ends);
-    if (const YamlValue* last = value.find("last_counts")) signature.last_counts = read_bool(*last);
-    if (const YamlValue* unless = value.find("unless_run_continues"))
-      signature.unless_run_continues = read_bool(*unless);
+    for (const auto& [key, flag] : flags)
+      if (const YamlValue* set = value.find(key)) signature.*flag = read_bool(*set);
     const bool can_be_found =
         !signature.patterns.empty() || !signature.topics.empty() || !signature.facts.empty();
     if (!can_be_found && signature.kind != SignatureClass::fact && !likely)

@@ -24,12 +24,16 @@ namespace {
 using schedulers::flag_setting;
 using schedulers::list_setting;
 
+Command words_of(const ShellCommand& command) {
+  Command words;
+  for (const ShellWord& word : command.words) words.push_back(word.text);
+  return words;
+}
+
 // Whether another process than the script's own has the program.
 bool starts_ranks(const JobScript& script, const UnwrapLauncher& unwrap) {
   const auto is_launcher = [&](const ShellCommand& command) {
-    Command words;
-    for (const ShellWord& word : command.words) words.push_back(word.text);
-    const auto program = unwrap(words);
+    const auto program = unwrap(words_of(command));
     return program && !program->empty();
   };
   return std::ranges::any_of(script.body, [&](const ScriptLine& line) {
@@ -254,8 +258,7 @@ class JobFileWriter {
   }
   bool take_program(const ScriptLine& line, const std::vector<ShellCommand>& commands) {
     for (const ShellCommand& command : commands) {
-      Command words;
-      for (const ShellWord& word : command.words) words.push_back(word.text);
+      const Command words = words_of(command);
       auto program = unwrap_(words);
       if (!program || program->empty()) continue;
       leave_surroundings(line, commands);
@@ -362,8 +365,8 @@ class JobFileWriter {
   JobFile file_;
   const ResourceRequest request_;
   std::vector<std::string> modules_, setup_;
-  LaunchStep step_;                                            // of the program
-  bool fills_hosts_ = false;                                   // its launcher
+  LaunchStep step_;              // of the program
+  bool fills_hosts_ = false;     // its launcher
   std::uint64_t processes_ = 0;  // of torchrun on each host; 0: another launcher
   int program_line_ = 0;
   bool runs_all_ = false;  // the setup lines are the program

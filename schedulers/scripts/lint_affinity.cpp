@@ -114,12 +114,6 @@ std::string keep_verbose(std::string hint, const ScriptView& view) {
   return hint;
 }
 
-bool launches_by_ddlrun(const ScriptView& view) {
-  return std::any_of(view.commands.begin(), view.commands.end(), [](const PlacedCommand& placed) {
-    return launch_tool_of(placed.command) == LaunchTool::ddlrun && has_word(placed.command, "launch");
-  });
-}
-
 // "nodes=2:ppn=8": OpenPBS makes mpiprocs and ncpus of ppn, Torque sets no threads at all.
 void report_ppn(const ScriptView& view, affinity::AffinityFinding& found) {
   if (view.request.style != Style::old_nodes) return;

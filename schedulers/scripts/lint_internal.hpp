@@ -47,6 +47,7 @@ std::optional<std::string> option_value(const ShellCommand& command,
                                         std::initializer_list<std::string_view> names);
 bool has_option(const ShellCommand& command, std::initializer_list<std::string_view> names);
 bool has_word(const ShellCommand& command, std::string_view text);
+bool launches_by_ddlrun(const ScriptView& view);
 // Words that only Intel MPI's or MPICH's mpirun understands.
 std::vector<ShellWord> intel_options(const ShellCommand& command);
 Place place_of(const PlacedCommand& command, const ShellWord& word);

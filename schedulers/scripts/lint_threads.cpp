@@ -39,10 +39,7 @@ class ThreadRules : private RuleSet {
   explicit ThreadRules(const ScriptView& view) : RuleSet(view) {}
   std::vector<Finding> check() {
     if (!view_.pbs() || view_.torque() || view_.request.style != Style::select) return {};
-    const bool by_ddlrun = std::ranges::any_of(view_.commands, [](const PlacedCommand& placed) {
-      return launch_tool_of(placed.command) == LaunchTool::ddlrun && has_word(placed.command, "launch");
-    });
-    if (by_ddlrun) return {};  // launch sets the threads of its ranks itself
+    if (launches_by_ddlrun(view_)) return {};  // launch sets the threads of its ranks itself
     for (const Chunk& chunk : view_.request.chunks)
       if (chunk.cores > 0 && chunk.tasks > 1 && chunk.threads == 0) check_chunk(chunk);
     return std::move(findings_);

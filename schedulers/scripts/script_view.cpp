@@ -115,6 +115,12 @@ bool has_word(const ShellCommand& command, std::string_view text) {
                      [&](const ShellWord& word) { return word.text == text; });
 }
 
+bool launches_by_ddlrun(const ScriptView& view) {
+  return std::any_of(view.commands.begin(), view.commands.end(), [](const PlacedCommand& placed) {
+    return launch_tool_of(placed.command) == LaunchTool::ddlrun && has_word(placed.command, "launch");
+  });
+}
+
 std::vector<ShellWord> intel_options(const ShellCommand& command) {
   static constexpr std::array<std::string_view, 16> words{
       "-PSM2", "-psm2", "-PSM",     "-OFI",     "-TMI",      "-DAPL", "-RDMA",           "-prepend-rank",

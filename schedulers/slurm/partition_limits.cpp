@@ -2,6 +2,7 @@
 #include "schedulers/slurm/partition_limits.hpp"
 
 #include "base/text/text.hpp"
+#include "schedulers/slurm/slurm_answers.hpp"
 
 #include <fmt/format.h>
 
@@ -15,17 +16,7 @@ constexpr std::uint64_t most_number = 1u << 20;
 
 // "30:00" (minutes first), "1:00:00", "2-00:00:00"; nothing for "infinite" and other words.
 std::optional<std::uint64_t> parse_limit(std::string_view text) {
-  const std::size_t dash = text.find('-');
-  const auto days = dash == std::string_view::npos ? 0 : parse_unsigned(text.substr(0, dash), most_number);
-  const auto parts = split(dash == std::string_view::npos ? text : text.substr(dash + 1), ':');
-  if (!days || parts.size() < 2 || parts.size() > 3) return std::nullopt;
-  std::uint64_t time = 0;
-  for (const std::string_view part : parts) {
-    const auto number = parse_unsigned(part, most_number);
-    if (!number) return std::nullopt;
-    time = time * 60 + *number;
-  }
-  return *days * 86400 + time;
+  return text.find(':') == std::string_view::npos ? std::nullopt : parse_elapsed(text);
 }
 
 std::string hours_or_minutes(std::uint64_t seconds) {
