@@ -40,18 +40,6 @@ constexpr auto of_python =
 
 bool is_package(Name name) { return std::ranges::find(packages, name) != packages.end(); }
 
-// One letter more, less or other, or two neighbours in the other order.
-bool is_one_slip(std::string_view typed, std::string_view meant) {
-  if (typed.size() > meant.size() + 1 || meant.size() > typed.size() + 1) return false;
-  const auto [a, b] = std::ranges::mismatch(typed, meant);
-  const std::string_view left(a, typed.end()), right(b, meant.end());
-  if (left.empty() || right.empty()) return true;  // a letter more or less, or another case
-  if (left.size() > 1 && right.size() > 1 && left[0] == right[1] && left[1] == right[0] &&
-      left.substr(2) == right.substr(2))
-    return true;
-  return left.substr(1) == right.substr(1) || left.substr(1) == right || left == right.substr(1);
-}
-
 }  // namespace
 
 std::optional<std::string> meant_module(std::string_view name) {
@@ -59,7 +47,7 @@ std::optional<std::string> meant_module(std::string_view name) {
   const std::string_view top = name.substr(0, name.find('.'));
   if (is_package(top) || top.size() + 1 < shortest) return std::nullopt;
   const auto is_meant = [&](Name known) {
-    return known.size() >= shortest && is_one_slip(to_lower(top), to_lower(known));
+    return known.size() >= shortest && edit_distance(to_lower(top), to_lower(known)) <= 1;
   };
   if (const auto found = std::ranges::find_if(packages, is_meant); found != packages.end())
     return std::string(*found);

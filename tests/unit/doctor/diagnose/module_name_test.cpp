@@ -12,7 +12,7 @@ using ddlrun::tests::diagnose_text;
 
 TEST_SUITE_BEGIN("doctor/diagnose/module_name");
 
-TEST_CASE("a slip of the fingers is told from another module") {
+TEST_CASE("a typing error differs from another module") {
   struct Row {
     const char *typed, *meant;
   };
