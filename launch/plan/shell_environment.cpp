@@ -2,6 +2,7 @@
 #include "launch/plan/shell_environment.hpp"
 
 #include "base/os/host_info.hpp"
+#include "base/process/process_stat.hpp"
 #include "base/text/error.hpp"
 #include "base/text/interpreter.hpp"
 #include "base/text/text.hpp"
@@ -15,14 +16,10 @@ namespace ddlrun::launch {
 namespace {
 
 constexpr int most_ancestors = 8;
-constexpr std::uint64_t most_status_bytes = 64 << 10, most_environ_bytes = 4 << 20,
-                        most_login_bytes = 256 << 10;
+constexpr std::uint64_t most_stat_bytes = 4 << 10, most_environ_bytes = 4 << 20, most_login_bytes = 256 << 10;
 
-// "" where the status has none.
-std::string parent_in(std::string_view status) {
-  for (const std::string_view line : split(status, '\n'))
-    if (line.starts_with("PPid:")) return std::string(trim(line.substr(5)));
-  return {};
+std::optional<ProcessStat> read_stat(System& system, const std::string& process) {
+  return parse_process_stat(system.files.read("/proc/" + process + "/stat", most_stat_bytes));
 }
 
 bool is_any_shell(std::string_view name) {
@@ -30,14 +27,13 @@ bool is_any_shell(std::string_view name) {
 }
 
 std::optional<EnvVars> read_shell_environment(System& system) {
-  std::string process = "self";
   try {
-    for (int i = 0; i < most_ancestors; ++i) {
-      process = parent_in(system.files.read("/proc/" + process + "/status", most_status_bytes));
-      if (process.empty() || process == "0") return std::nullopt;
-      const std::string name = system.files.read("/proc/" + process + "/comm", most_status_bytes);
-      if (is_any_shell(trim(name)))
-        return parse_environ(system.files.read("/proc/" + process + "/environ", most_environ_bytes));
+    auto at = read_stat(system, "self");
+    for (int i = 0; i < most_ancestors && at && at->parent != 0; ++i) {
+      const std::string parent = std::to_string(at->parent);
+      at = read_stat(system, parent);
+      if (at && is_any_shell(at->command))
+        return parse_environ(system.files.read("/proc/" + parent + "/environ", most_environ_bytes));
     }
   } catch (const Error&) {
     return std::nullopt;  // of another user, or gone

@@ -5,6 +5,7 @@
 #include "tests/support/fake_system.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 using namespace ddlrun;
 using namespace ddlrun::launch;
@@ -86,17 +87,19 @@ TEST_CASE("the shell's own variables are found behind programs such as timeout")
   tests::FakeSystem fake;
   System system = fake.interfaces();
   CHECK_FALSE(read_shell_start(system).environment.has_value());
-  fake.files.files["/proc/self/status"] = "Name:\tddlrun\nPPid:\t41\n";
-  fake.files.files["/proc/41/comm"] = "timeout\n";
-  fake.files.files["/proc/41/status"] = "Name:\ttimeout\nPPid:\t40\n";
-  fake.files.files["/proc/40/comm"] = "bash\n";
+  const auto stat = [](const char* process, int parent) {
+    return fmt::format("{} S {} 1 1 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 99\n", process, parent);
+  };
+  fake.files.files["/proc/self/stat"] = stat("42 (ddlrun)", 41);
+  fake.files.files["/proc/41/stat"] = stat("41 (timeout)", 40);
+  fake.files.files["/proc/40/stat"] = stat("40 (bash)", 1);
   CHECK_FALSE(read_shell_start(system).environment.has_value());  // of another user
   fake.files.files["/proc/40/environ"] = std::string("A=1\0B=x=y\0C=\0", 12);
   fake.environment.variables["HOME"] = "/home/ada";
   fake.files.files["/home/ada/.bashrc"] = "export D=1";
   CHECK(read_shell_start(system).environment == EnvVars{{"A", "1"}, {"B", "x=y"}, {"C", ""}});
   CHECK(read_shell_start(system).login_files == "export D=1\n");
-  fake.files.files["/proc/41/status"] = "Name:\ttimeout\nPPid:\t0\n";
+  fake.files.files["/proc/41/stat"] = stat("41 (timeout)", 0);
   CHECK_FALSE(read_shell_start(system).environment.has_value());
 }
 
