@@ -74,7 +74,6 @@ ReadRun read_history_row(System& system, const ListedRun& listed, std::int64_t n
     RunRecord run = read_run(system, directory, false);
     run.id = listed.id;
     HistoryRow row = history_row(run, directory, find_run_state(system, run), now);
-    row.test_accuracy = read_test_accuracy(system, directory);
     return {std::move(row), std::move(run)};
   } catch (const Error& error) {
     damaged.problem = error.message().what;
@@ -90,7 +89,7 @@ RunJob run_job_of(schedulers::JobState state) {
 }
 
 // What only a job shows: whether a run was stopped at a time limit, and whether it runs on another host. One
-// question for all jobs whose end nobody has seen.
+// query covers all jobs whose end is not recorded yet.
 void add_jobs(System& system, std::vector<ReadRun>& runs, std::int64_t now) {
   std::map<std::string, schedulers::JobRef> known;
   for (const ReadRun& one : runs) {
@@ -138,10 +137,13 @@ int run_history(System& system, const HistoryOptions& options) {
   std::vector<HistoryRow> rows;
   for (ReadRun& run : runs) {
     if (options.failed && !run.row.failed()) continue;
-    if (limit == 0 || rows.size() < limit)
-      rows.push_back(std::move(run.row));
-    else
+    if (limit > 0 && rows.size() == limit) {
       ++left_out;
+      continue;
+    }
+    if (run.row.state != RunState::damaged)
+      run.row.test_accuracy = read_test_accuracy(system, run.row.directory);
+    rows.push_back(std::move(run.row));
   }
   if (options.json) {
     system.out(render_history_json(rows));
