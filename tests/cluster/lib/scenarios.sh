@@ -21,6 +21,14 @@ begin_never() {
   ends 4
   says "can never run"
 }
+# refused STATUS TEXT WORDS...: nothing is submitted, and the message has TEXT and a remedy.
+refused() {
+  submit "${@:3}" -- true
+  ends "$1"
+  says "$2"
+  says "try: "
+  [ ! -s "$work/out" ] || fail "stdout holds $(cat "$work/out")"
+}
 ddl() { run on node1 "$tool" "$@"; }
 until_state() { # ID STATE [SECONDS]
   wait_until "${3:-20}" is_state "$1" "$2" || fail "job $1 is $(field "$1" "$state_field"), not $2"

@@ -2,24 +2,14 @@
 # SPDX-License-Identifier: MIT
 # Sourced by ../submit.sh: what ddlrun refuses, what Slurm refuses, and what waits forever.
 
-refused_by_slurm() { # TEXT WORDS...
-  submit "${@:2}" -- true
-  ends 4
-  says "$1"
-  says "try: "
-  [ ! -s "$work/out" ] || fail "stdout holds $(cat "$work/out")"
-}
-scenario_bad_partition() { refused_by_slurm "invalid partition" --queue nowhere 1x1x1; }
-scenario_too_many_gpus() { refused_by_slurm "configuration" --gpus 5 1x1x1; }
-scenario_too_many_cores() { refused_by_slurm "configuration" --cores-per-node 69 --threads 69 1x1x1; }
-scenario_too_much_memory() { refused_by_slurm "" --memory 900GiB 1x1x1; }
+scenario_bad_partition() { refused 4 "invalid partition" --queue nowhere 1x1x1; }
+scenario_too_many_gpus() { refused 4 "configuration" --gpus 5 1x1x1; }
+scenario_too_many_cores() { refused 4 "configuration" --cores-per-node 69 --threads 69 1x1x1; }
+scenario_too_much_memory() { refused 4 "" --memory 900GiB 1x1x1; }
 
 refused_by_limit() { # TEXT WORDS...
-  submit "${@:2}" -- true
-  ends 3
-  says "$1"
+  refused 3 "$@"
   says "would wait forever"
-  [ ! -s "$work/out" ] || fail "stdout holds $(cat "$work/out")"
 }
 
 # Slurm takes them, and they would wait forever; status says why. A QOS may permit more than the partition.
@@ -39,7 +29,7 @@ has_reason() { [ "$(field "$id" Reason)" = "$1" ]; }
 scenario_too_many_nodes() {
   case $(on node1 sinfo --version) in
     *' 22.'* | *' 23.'*) waits PartitionNodeLimit --qos normal 1x5x1 ;;
-    *) refused_by_slurm "configuration" --qos normal 1x5x1 ;;
+    *) refused 4 "configuration" --qos normal 1x5x1 ;;
   esac
 }
 scenario_too_long() { waits PartitionTimeLimit --qos normal --queue short --walltime 2h 1x1x1; }

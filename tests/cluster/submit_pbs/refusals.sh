@@ -2,17 +2,10 @@
 # SPDX-License-Identifier: MIT
 # Sourced by ../submit_pbs.sh: what ddlrun refuses, what qsub refuses, and what waits forever.
 
-refused_by_pbs() { # TEXT WORDS...
-  submit "${@:2}" -- true
-  ends 4
-  says "$1"
-  says "try: "
-  [ ! -s "$work/out" ] || fail "stdout holds $(cat "$work/out")"
-}
-scenario_bad_queue() { refused_by_pbs "no such queue" --queue nowhere 1x1x1; }
-scenario_closed_queue() { refused_by_pbs "takes no jobs now" --queue closed 1x1x1; }
-scenario_too_long() { refused_by_pbs "above what the queue allows" --queue debug --walltime 2h 1x1x1; }
-scenario_no_such_resource() { refused_by_pbs "no resource of that name" --constraint cpu_kind=fast 1x1x1; }
+scenario_bad_queue() { refused 4 "no such queue" --queue nowhere 1x1x1; }
+scenario_closed_queue() { refused 4 "takes no jobs now" --queue closed 1x1x1; }
+scenario_too_long() { refused 4 "above what the queue allows" --queue debug --walltime 2h 1x1x1; }
+scenario_no_such_resource() { refused 4 "no resource of that name" --constraint cpu_kind=fast 1x1x1; }
 
 # pbs_server accepts them, and they would wait forever; the reason is reported at once.
 never() { # TEXT WORDS...
