@@ -26,7 +26,7 @@ std::optional<FileInfo> find_file(System& system, const std::string& word) {
   return system.kernel == nullptr ? std::nullopt : system.kernel->file_info(word, true);
 }
 
-// A path that exists and that nobody can execute, such as a directory of photos.
+// A path that exists and is not executable, such as a directory of photos.
 bool is_data(System& system, const std::string& word) {
   const auto info = find_file(system, word);
   return info && (info->kind != FileInfo::Kind::file || (info->mode & 0111U) == 0);

@@ -35,7 +35,8 @@ struct IdleRanks {
 Message describe_idle(const IdleRanks& idle, bool here);
 
 // The ranks for which all others wait, as far as the places where they wait show it: those that sleep of
-// their own will, those that do not spin, the one that waits elsewhere. Empty where nothing tells them apart.
+// their own will, those that do not spin, the one that waits elsewhere. Empty where they do not differ in
+// that.
 std::vector<std::uint32_t> find_awaited(const std::map<std::uint32_t, Stall>& idle);
 
 }  // namespace ddlrun::launch

@@ -140,19 +140,19 @@ void print_unexplained(System& system, const LaunchRun& run, const LaunchMonitor
   if (!is_first_log_printed && watched && watched->first_failure)
     lines = monitor.last_lines_of(watched->first_failure->rank);
   std::string which;
+  bool is_alone = false;
   if (!lines.empty()) {
     which = fmt::format("the last {} line{} of rank {} on stderr", lines.size(), lines.size() == 1 ? "" : "s",
                         watched->first_failure->rank);
   } else if (!is_first_log_printed) {
     lines = monitor.cause().error_lines;
-    which = fmt::format("the most likely error line{}", lines.size() == 1 ? "" : "s");
+    is_alone = monitor.cause().first_is_alone && watched && watched->first_failure;
+    which = is_alone ? fmt::format(
+                           "rank {} ended by itself and printed no error; the errors of the others "
+                           "are consequences",
+                           watched->first_failure->rank)
+                     : fmt::format("the most likely error line{}", lines.size() == 1 ? "" : "s");
   }
-  const bool is_alone =
-      which.starts_with("the most") && monitor.cause().first_is_alone && watched && watched->first_failure;
-  if (is_alone)
-    which =
-        fmt::format("rank {} ended by itself and printed no error; the errors of the others are consequences",
-                    watched->first_failure->rank);
   if (!lines.empty()) system.err(fmt::format("ddlrun: no known failure matches; {}:\n", which));
   for (const std::string& line : lines) system.err("  | " + printable(line, 400) + "\n");
   if (is_alone) {
@@ -176,11 +176,11 @@ void print_end(System& system, const LaunchRun& run, const ObservedRun& observed
   if (observed.monitored && stop_signal == 0 && !saved) {
     const auto first = find_first_failure(*observed.monitored, status);
     const auto& lost = observed.monitored->lost_hosts;
-    // Ranks that are ended because of a stall may fail meanwhile.
     const auto& differ = monitor.cause().mismatched_ranks;
     if (differ.size() == 2)
       system.err(fmt::format("ddlrun: ranks {} and {} failed first: they make different calls\n", differ[0],
                              differ[1]));
+    // Ranks that are ended because of a stall may fail meanwhile.
     else if (first && observed.monitored->stall.empty() && !monitor.cause().trainer_refused)
       system.err("ddlrun: " + render_first_failure(*first) + "\n");
     if (!lost.empty()) system.err("ddlrun: " + render_lost_hosts(lost) + "\n");

@@ -131,7 +131,7 @@ TEST_CASE("a stall is reported in time, once, and its end too") {
   }
 }
 
-TEST_CASE("a rank that polls is told from one that sleeps, once") {
+TEST_CASE("a rank that polls is reported otherwise than one that sleeps, once") {
   for (const double share : {0.0, 0.0083}) {
     CAPTURE(share);
     const auto reported =
