@@ -92,6 +92,12 @@ std::string join(std::span<const std::string> words, std::string_view separator)
   return fmt::format("{}", fmt::join(words.begin(), words.end(), separator));
 }
 
+std::string join_first(std::span<const std::string> words, std::size_t most, std::string_view separator) {
+  const std::size_t shown = std::min(words.size(), most);
+  std::string text = join(words.first(shown), separator);
+  return shown < words.size() ? fmt::format("{} and {} more", text, words.size() - shown) : text;
+}
+
 std::string_view trim(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n";
   const std::size_t begin = text.find_first_not_of(blanks);

@@ -26,6 +26,9 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 // "a  b" -> {"a", "b"}: the words between any number of blanks.
 std::vector<std::string_view> split_blanks(std::string_view text, std::string_view blanks = " \t\r");
 std::string join(std::span<const std::string> words, std::string_view separator);
+// "a, b and 3 more": at most the first `most` words.
+std::string join_first(std::span<const std::string> words, std::size_t most,
+                       std::string_view separator = ", ");
 // Without leading and trailing blanks, tabs, CR and LF.
 std::string_view trim(std::string_view text);
 

@@ -76,10 +76,7 @@ std::string list_ids(const std::vector<job_scripts::Finding>& findings, bool wit
     if (with_lines && finding.place.line > 0) name += fmt::format(" in line {}", finding.place.line);
     if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   }
-  const std::string more =
-      names.size() > most_ids ? fmt::format(" and {} more", names.size() - most_ids) : "";
-  names.resize(std::min(names.size(), most_ids));
-  return names.empty() ? "" : fmt::format(" ({}{})", join(names, ", "), more);
+  return names.empty() ? "" : fmt::format(" ({})", join_first(names, most_ids));
 }
 
 int run_fix(System& system, const job_scripts::JobScript& script, const job_scripts::LintContext& context) {

@@ -26,21 +26,9 @@ std::vector<std::string> all_names(const CheckInput& input) {
   return each_once(std::move(names));
 }
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return text;
-}
-
 }  // namespace
 
-std::string some_of(const std::vector<std::string>& words) {
-  constexpr std::size_t most = 4;
-  std::string text;
-  for (std::size_t i = 0; i < words.size() && i < most; ++i) text += (i == 0 ? "" : ", ") + words[i];
-  if (words.size() > most) text += fmt::format(" and {} more", words.size() - most);
-  return text;
-}
+std::string some_of(const std::vector<std::string>& words) { return join_first(words, 4); }
 
 std::string sed_pattern(const std::string& name) {
   std::string pattern;
@@ -98,7 +86,7 @@ std::vector<Finding> check_name_letters(const CheckInput& input) {
       for (Finding& finding : single_finding("NAME-05", std::move(result), in_order_of_job(input, {name})))
         findings.push_back(std::move(finding));
     }
-    const auto [at, is_new] = spelling.emplace(lower(name), name);
+    const auto [at, is_new] = spelling.emplace(to_lower(name), name);
     if (is_new || at->second == name) continue;
     CheckResult result{Verdict::warn,
                        fmt::format("{} and {} differ in upper and lower case only", at->second, name),

@@ -52,12 +52,7 @@ std::vector<std::string> minus(const std::set<std::string>& a, const std::set<st
   return rest;
 }
 
-std::string first_lines(const std::vector<std::string>& lines) {
-  constexpr std::size_t most = 4;
-  std::vector<std::string> some(lines.begin(),
-                                lines.begin() + static_cast<std::ptrdiff_t>(std::min(most, lines.size())));
-  return join(some, ", ") + (lines.size() > most ? fmt::format(" and {} more", lines.size() - most) : "");
-}
+std::string first_lines(const std::vector<std::string>& lines) { return join_first(lines, 4); }
 
 bool is_name(std::string_view text) {
   return !text.empty() &&

@@ -23,13 +23,7 @@ std::span<const Check> software_checks() {
   return table;
 }
 
-std::string render_hosts(const std::vector<std::string>& hosts) {
-  constexpr std::size_t most = 3;
-  std::string text;
-  for (std::size_t i = 0; i < hosts.size() && i < most; ++i) text += (i == 0 ? "" : ", ") + hosts[i];
-  if (hosts.size() > most) text += fmt::format(" and {} more", hosts.size() - most);
-  return text;
-}
+std::string render_hosts(const std::vector<std::string>& hosts) { return join_first(hosts, 3); }
 
 std::string into_bashrc(std::string_view line) {
   return fmt::format(

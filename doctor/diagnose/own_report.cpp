@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/diagnose/own_report.hpp"
 
-#include <algorithm>
-#include <iterator>
+#include "base/text/text.hpp"
 
 namespace ddlrun::diagnose {
 
@@ -10,10 +9,7 @@ namespace {
 
 constexpr int longest_report = 120;  // lines
 
-bool is_head(std::string_view line) {
-  return std::any_of(std::begin(report_heads), std::end(report_heads),
-                     [line](std::string_view head) { return line.starts_with(head); });
-}
+bool is_head(std::string_view line) { return starts_with_any(line, report_heads); }
 
 }  // namespace
 

@@ -110,12 +110,12 @@ std::vector<MonitorEvent> RankMonitor::tick(Time now) {
     if (first_report_) first_report_ = now;
   }
   last_tick_ = now;
-  tell_resumed(news);
-  tell_stuck(news);
-  tell_idle(now, news);
+  report_resumed(news);
+  report_stuck(news);
+  report_idle(now, news);
   for (const MonitorEvent& event : news)
     if (event.stalled) record_.stall = event.message.what;
-  tell_hosts(now, news);
+  report_hosts(now, news);
   return news;
 }
 
@@ -125,7 +125,7 @@ std::string RankMonitor::name_of(const std::vector<std::uint32_t>& ranks) const 
                            : name_ranks(ranks);
 }
 
-void RankMonitor::tell_resumed(std::vector<MonitorEvent>& news) {
+void RankMonitor::report_resumed(std::vector<MonitorEvent>& news) {
   if (resumed_.empty()) return;
   std::vector<std::uint32_t> ranks;
   int longest = 0;
@@ -138,7 +138,7 @@ void RankMonitor::tell_resumed(std::vector<MonitorEvent>& news) {
       plain(fmt::format("{} {} on after {} s", name_of(ranks), ranks.size() == 1 ? "goes" : "go", longest)));
 }
 
-void RankMonitor::tell_stuck(std::vector<MonitorEvent>& news) {
+void RankMonitor::report_stuck(std::vector<MonitorEvent>& news) {
   std::vector<std::uint32_t> more;
   std::size_t reported = 0;
   for (auto& [number, rank] : ranks_) {
@@ -182,11 +182,11 @@ MonitorEvent RankMonitor::idle_news(std::vector<std::uint32_t> ranks) const {
 }
 
 // One note for all idle ranks, as soon as the picture is stable. The others wait for a rank that is stuck.
-void RankMonitor::tell_idle(Time now, std::vector<MonitorEvent>& news) {
+void RankMonitor::report_idle(Time now, std::vector<MonitorEvent>& news) {
   const bool all_quiet = std::all_of(ranks_.begin(), ranks_.end(), [](const auto& entry) {
     return entry.second.ended || entry.second.stall;
   });
-  all_idle_told_ = all_idle_told_ && all_quiet;
+  all_idle_reported_ = all_idle_reported_ && all_quiet;
   std::vector<std::uint32_t> idle;
   bool has_news = false;
   Time first = now, last{};
@@ -202,8 +202,8 @@ void RankMonitor::tell_idle(Time now, std::vector<MonitorEvent>& news) {
   }
   if (!has_news || (now - last < idle_delay_ && now - first < most_idle_delays * idle_delay_)) return;
   for (const std::uint32_t number : idle) ranks_.at(number).is_reported = true;
-  if (all_idle_told_) return;  // once, where it is true of all
-  all_idle_told_ = all_quiet;
+  if (all_idle_reported_) return;  // once, where it is true of all
+  all_idle_reported_ = all_quiet;
   news.push_back(idle_news(std::move(idle)));
 }
 
@@ -215,7 +215,7 @@ bool RankMonitor::is_watched(const Host& host) const {
   });
 }
 
-void RankMonitor::tell_hosts(Time now, std::vector<MonitorEvent>& news) {
+void RankMonitor::report_hosts(Time now, std::vector<MonitorEvent>& news) {
   if (!first_report_) return;  // nothing has started yet
   std::vector<std::string> more;
   std::size_t reported = 0;
@@ -302,12 +302,8 @@ bool all_ended_well(const MonitorRecord& record, std::size_t ranks) {
 }
 
 std::string render_lost_hosts(const std::vector<std::string>& hosts) {
-  constexpr std::size_t shown = 8;
-  const std::vector<std::string> some(hosts.begin(),
-                                      hosts.begin() + static_cast<long>(std::min(shown, hosts.size())));
-  const std::string more = hosts.size() > shown ? fmt::format(" and {} more", hosts.size() - shown) : "";
-  return fmt::format("{} {}{} was lost: the connection to it broke, or its daemon was killed",
-                     hosts.size() == 1 ? "host" : "each of", join(some, ","), more);
+  return fmt::format("{} {} was lost: the connection to it broke, or its daemon was killed",
+                     hosts.size() == 1 ? "host" : "each of", join_first(hosts, 8, ","));
 }
 
 std::string render_first_failure(const RankReport& report) {

@@ -76,10 +76,10 @@ class RankMonitor {
   };
 
   void take(const RankReport& report, Time now);
-  void tell_resumed(std::vector<MonitorEvent>& news);
-  void tell_stuck(std::vector<MonitorEvent>& news);
-  void tell_idle(Time now, std::vector<MonitorEvent>& news);
-  void tell_hosts(Time now, std::vector<MonitorEvent>& news);
+  void report_resumed(std::vector<MonitorEvent>& news);
+  void report_stuck(std::vector<MonitorEvent>& news);
+  void report_idle(Time now, std::vector<MonitorEvent>& news);
+  void report_hosts(Time now, std::vector<MonitorEvent>& news);
   std::string name_of(const std::vector<std::uint32_t>& ranks) const;
   MonitorEvent idle_news(std::vector<std::uint32_t> ranks) const;
   bool is_watched(const Host& host) const;
@@ -98,7 +98,7 @@ class RankMonitor {
   std::chrono::steady_clock::duration idle_delay_;
   bool kills_programs_ = false;
   bool urgent_ = false;
-  bool all_idle_told_ = false;
+  bool all_idle_reported_ = false;
   MonitorRecord record_;
 };
 

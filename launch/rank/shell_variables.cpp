@@ -82,14 +82,10 @@ bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-bool starts_with_one(std::string_view name, std::span<const std::string_view> leads) {
-  return std::ranges::any_of(leads, [name](std::string_view lead) { return name.starts_with(lead); });
-}
-
 bool is_of_software(std::string_view name) {
   const auto ends = [name](std::string_view end) { return name.ends_with(end); };
   return name != "PYTHONPATH" &&
-         (starts_with_one(name, software_leads) || std::ranges::any_of(software_ends, ends));
+         (starts_with_any(name, software_leads) || std::ranges::any_of(software_ends, ends));
 }
 
 // "NAME=value" and csh's "setenv NAME value" somewhere in the text.
@@ -111,14 +107,13 @@ bool was_set_here(const ShellStart& shell, const std::string& name, const std::s
 
 // exports.cpp reports these itself.
 bool is_reported_elsewhere(std::string_view name) {
-  constexpr std::array<std::string_view, 3> leads{"NCCL_", "UCX_", "HOROVOD_"};
-  return starts_with_one(name, leads);
+  return starts_with_any(name, {"NCCL_", "UCX_", "HOROVOD_"});
 }
 
 }  // namespace
 
 VariableReach find_reach(std::string_view name) {
-  if (!is_variable_name(name) || is_one_of(login_names, name) || starts_with_one(name, own_of_host))
+  if (!is_variable_name(name) || is_one_of(login_names, name) || starts_with_any(name, own_of_host))
     return VariableReach::this_host;
   if (is_one_of(names_of_host, name) || name.ends_with("_VISIBLE_DEVICES") || is_secret_name(name))
     return VariableReach::by_name;
@@ -152,14 +147,11 @@ std::vector<std::string> find_unpassed(const EnvVars& environment, const ShellSt
 
 std::string render_unpassed(const std::vector<std::string>& names, const std::string& host) {
   if (names.empty()) return {};
-  const std::vector<std::string> first(
-      names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), most_named)));
-  const std::size_t more = names.size() - first.size();
+  const auto first = std::span(names).first(std::min(names.size(), most_named));
   const bool is_one = names.size() == 1;
-  return fmt::format("{}{} {} {}: -x {} passes {} to all ranks", join(first, ", "),
-                     more > 0 ? fmt::format(" and {} more", more) : "", is_one ? "reaches" : "reach",
-                     host.empty() ? "no rank" : "only the ranks on " + host, join(first, " -x "),
-                     is_one ? "it" : "them");
+  return fmt::format("{} {} {}: -x {} passes {} to all ranks", join_first(names, most_named),
+                     is_one ? "reaches" : "reach", host.empty() ? "no rank" : "only the ranks on " + host,
+                     join(first, " -x "), is_one ? "it" : "them");
 }
 
 EnvVars parse_environ(std::string_view bytes) {

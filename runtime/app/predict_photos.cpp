@@ -111,15 +111,13 @@ FoundPhotos find_photos(const std::string& path) {
 
 Message describe_unread_photos(const std::string& path, const std::vector<std::string>& unread) {
   constexpr std::size_t most_named = 3;
-  std::vector<std::string> names(
-      unread.begin(), unread.begin() + static_cast<std::ptrdiff_t>(std::min(unread.size(), most_named)));
-  for (std::string& name : names) name = printable(base_name(name), 60);
-  const std::size_t more = unread.size() - names.size();
+  std::vector<std::string> names;
+  for (const std::string& name : unread) names.push_back(printable(base_name(name), 60));
   const std::string pattern =
       quote_shell(directory_of(unread.front())) + "/*" + ending_of(base_name(unread.front()));
-  return {fmt::format("{} of formats that are not read: {}{}",
+  return {fmt::format("{} of formats that are not read: {}",
                       unread.size() == 1 ? "1 image is" : fmt::format("{} images are", unread.size()),
-                      join(names, ", "), more == 0 ? "" : fmt::format(" and {} more", more)),
+                      join_first(names, most_named)),
           printable(path), convert_images_hint(pattern)};
 }
 

@@ -167,12 +167,9 @@ Error refuse_place(const std::string& path) {
              printable(path), "ddl-train --data DIR   # with images, or with the files of a data set"}};
   }
   std::vector<std::string> names = list_names(path);
-  const std::size_t more = names.size() > most_shown ? names.size() - most_shown : 0;
-  names.resize(names.size() - more);
   for (std::string& name : names) name = printable(name, 40);
   const std::string what = names.empty() ? "no images found: the directory is empty"
-                                         : fmt::format("no images found here, only {}{}", join(names, ", "),
-                                                       more > 0 ? fmt::format(" and {} more", more) : "");
+                                         : "no images found here, only " + join_first(names, most_shown);
   return {
       ErrorKind::request,
       {what, printable(path),

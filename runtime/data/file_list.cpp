@@ -69,14 +69,11 @@ Error refuse_class(const std::string& name, const std::string& directory, const 
   }
   constexpr std::size_t most_named = 10;
   std::vector<std::string> known = training.names;
-  known.resize(std::min(known.size(), most_named));
   for (std::string& one : known) one = printable(one, 40);
-  const std::size_t more = training.names.size() - known.size();
   const std::string here = directory + "/" + name;
   return {ErrorKind::request,
-          {fmt::format("\"{}\" is not a class of the training images, which have {}: {}{}", printable(name),
-                       training.names.size(), join(known, ", "),
-                       more == 0 ? "" : fmt::format(" and {} more", more)),
+          {fmt::format("\"{}\" is not a class of the training images, which have {}: {}", printable(name),
+                       training.names.size(), join_first(known, most_named)),
            printable(here),
            fmt::format("mkdir {}   # for training images of this class; or move {} away", quote_shell(there),
                        quote_shell(here))}};

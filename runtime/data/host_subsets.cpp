@@ -78,12 +78,9 @@ std::string render_lacking(const std::vector<std::string_view>& of,
                            const std::vector<std::string_view>& other) {
   constexpr std::size_t most_shown = 8;
   std::vector<std::string> names;
-  std::size_t count = 0;
-  for (const std::string_view name : of) {
-    if (std::binary_search(other.begin(), other.end(), name)) continue;
-    if (++count <= most_shown) names.push_back(printable(name, 40));
-  }
-  return join(names, ", ") + (count > most_shown ? fmt::format(" and {} more", count - most_shown) : "");
+  for (const std::string_view name : of)
+    if (!std::binary_search(other.begin(), other.end(), name)) names.push_back(printable(name, 40));
+  return join_first(names, most_shown);
 }
 
 // Collective. Each rank has numbered the class directories that it sees: label 0 must be the same class

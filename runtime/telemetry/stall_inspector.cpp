@@ -12,13 +12,7 @@ namespace {
 
 constexpr unsigned lane_bits = 4;
 
-std::string name_missing(const std::vector<std::string>& missing) {
-  constexpr std::size_t most = 6;
-  const std::vector<std::string> named(
-      missing.begin(), missing.begin() + static_cast<std::ptrdiff_t>(std::min(missing.size(), most)));
-  const std::string text = join(named, ", ");
-  return missing.size() > most ? fmt::format("{} and {} more", text, missing.size() - most) : text;
-}
+std::string name_missing(const std::vector<std::string>& missing) { return join_first(missing, 6); }
 
 // "step 812 (bucket 2)"
 std::string name_meeting(const ddl::Stall& stall, std::uint64_t step) {

@@ -109,11 +109,8 @@ std::string render_task_states(const JobStatus& status) {
     if (waits.empty() && !is_over(task.state)) waits = because(task);
   }
   if (!running.empty()) waits.clear();
-  const std::size_t more = running.size() > most_named ? running.size() - most_named : 0;
-  running.resize(running.size() - more);
   std::vector<std::string> parts;
-  if (!running.empty())
-    parts.push_back("running: " + join(running, ", ") + (more > 0 ? fmt::format(" and {} more", more) : ""));
+  if (!running.empty()) parts.push_back("running: " + join_first(running, most_named));
   for (const auto& [state, count] : others) parts.push_back(fmt::format("{} {}", count, name_of(state)));
   return join(parts, "; ") + (waits.empty() ? "" : ", " + waits);
 }
@@ -165,9 +162,9 @@ bool wrote_nothing(System& system, const JobRef& job, const JobStatus& status) {
 }
 
 // Where its output is, as the end of a sentence; "" for a job without a log and for one that never started.
-std::string log_words(System& system, const JobRef& job, const JobStatus& status) {
+std::string log_words(System& system, const JobRef& job, const JobStatus& status,
+                      const std::string& of_tasks) {
   if (wrote_nothing(system, job, status)) return {};
-  const std::string of_tasks = find_task_logs(system, job);
   if (!of_tasks.empty()) return "; logs " + printable(of_tasks, 300);
   return job.output.empty() ? "" : "; log " + printable(job.output, 300);
 }
@@ -280,13 +277,13 @@ void print_outcome(System& system, const JobRef& job, JobStatus& status) {
                  words.status);
   add_task_causes(system, status, UINT64_MAX);
   if (!words.diagnosis.empty()) system.err("ddlrun: cause in the job's log:\n" + words.diagnosis);
-  const std::string log = log_words(system, job, status);
+  const std::string of_tasks = find_task_logs(system, job);
+  const std::string log = log_words(system, job, status, of_tasks);
   // More time does not help a job that stood still; the diagnosis has what does.
   const bool stood_still = status.state == JobState::timed_out && !words.cause().empty();
   const bool is_failure = status.state == JobState::failed || stood_still;
   system.err("ddlrun: " + render_end(job, status, is_failure ? words.cause() : words.first, log) + "\n");
   std::string next = !words.remedy.empty() || stood_still ? words.remedy : next_step(system, job, status);
-  const std::string of_tasks = find_task_logs(system, job);
   const bool may_lack = is_failure && !is_saved_end(status);
   const std::string missing =
       may_lack ? find_missing_directory(system, job, of_tasks.empty() ? job.output : of_tasks) : "";

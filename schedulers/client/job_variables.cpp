@@ -17,7 +17,6 @@ namespace {
 
 // By the scheduler, the job's script or its shell.
 bool is_set_in_each_job(std::string_view name) {
-  constexpr std::array<std::string_view, 3> families{"DDLRUN_", "PBS_", "SLURM_"};
   constexpr std::array<std::string_view, 10> names{"HOME",
                                                    "USER",
                                                    "LOGNAME",
@@ -28,7 +27,7 @@ bool is_set_in_each_job(std::string_view name) {
                                                    "TMPDIR",
                                                    "CUDA_VISIBLE_DEVICES",
                                                    "ROCR_VISIBLE_DEVICES"};
-  return std::ranges::any_of(families, [&](std::string_view family) { return name.starts_with(family); }) ||
+  return starts_with_any(name, {"DDLRUN_", "PBS_", "SLURM_"}) ||
          std::ranges::find(names, name) != names.end();
 }
 

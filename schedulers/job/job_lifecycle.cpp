@@ -16,11 +16,6 @@ using Kind = YamlValue::Kind;
 
 constexpr std::uint32_t longest_lead = 65535;  // Slurm's own limit
 
-std::string lower(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return text;
-}
-
 // "120" (seconds, as Slurm's --signal) or "2m".
 std::optional<std::uint32_t> parse_lead(std::string_view text) {
   if (const auto bare = parse_unsigned(text, longest_lead); bare && *bare > 0)
@@ -134,8 +129,9 @@ void read_dependencies(SettingReader& reader, JobSpec& job) {
                 : fmt::format("dependencies {}: not one of {}, and a job's id", shown(one.text),
                               join(words, ", ")),
           one.where,
-          reader.hint("dependencies", bare ? "afterok:" + printable(one.text, 60)
-                                           : closest_match(lower(kind), words).value_or("afterok") + ":123"));
+          reader.hint("dependencies",
+                      bare ? "afterok:" + printable(one.text, 60)
+                           : closest_match(to_lower(kind), words).value_or("afterok") + ":123"));
       continue;
     }
     for (std::size_t i = 1; i < parts.size(); ++i) {
@@ -178,7 +174,7 @@ void read_mail(SettingReader& reader, JobSpec& job) {
       if (std::find(known.begin(), known.end(), event) == known.end()) {
         reader.add_error_at(
             fmt::format("mail_events {}: it is one of begin, end, fail", shown(event)), written.where,
-            reader.hint("mail_events", closest_match(lower(event), known).value_or("end,fail")));
+            reader.hint("mail_events", closest_match(to_lower(event), known).value_or("end,fail")));
       } else if (std::find(wanted.begin(), wanted.end(), event) == wanted.end()) {
         wanted.push_back(event);
       }

@@ -23,12 +23,6 @@ std::optional<std::vector<std::uint64_t>> read_numbers(std::string_view text) {
   return numbers;
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return result;
-}
-
 std::optional<std::uint64_t> scaled(std::string_view digits, unsigned shift) {
   const auto number = parse_unsigned(digits, UINT64_MAX >> shift);
   if (!number) return std::nullopt;
@@ -68,7 +62,7 @@ std::string render_time(std::uint64_t seconds) {
 }
 
 std::optional<std::uint64_t> parse_pbs_size(std::string_view text) {
-  const std::string word = lower(text);
+  const std::string word = to_lower(text);
   std::string_view digits = word;
   unsigned shift = 0;
   if (digits.ends_with('b')) {
@@ -86,7 +80,7 @@ std::optional<std::uint64_t> parse_pbs_size(std::string_view text) {
 }
 
 std::optional<std::uint64_t> parse_slurm_size(std::string_view text) {
-  const std::string word = lower(text);
+  const std::string word = to_lower(text);
   std::string_view digits = word;
   if (digits.ends_with('b')) digits.remove_suffix(1);
   static constexpr std::string_view units = "kmgt";

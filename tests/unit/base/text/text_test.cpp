@@ -118,4 +118,12 @@ TEST_CASE("words are replaced, parts of words are not") {
   CHECK(find_word("JOBS", "JOB") == std::string_view::npos);
 }
 
+TEST_CASE("a list shows its first words and how many more there are") {
+  const std::vector<std::string> words{"a", "b", "c"};
+  CHECK(join_first(words, 3) == "a, b, c");
+  CHECK(join_first(words, 2) == "a, b and 1 more");
+  CHECK(join_first(words, 1, ",") == "a and 2 more");
+  CHECK(join_first({}, 2).empty());
+}
+
 TEST_SUITE_END();
