@@ -49,17 +49,17 @@ def compiled_headers(build):
 def packages_of(paths):
     """{path: Debian package}; a path that no package has is its own."""
     owners = {}
-    asked = {}
+    asked = {}  # several paths may be one file: /lib and /usr/lib
     for path in paths:
         real = os.path.realpath(path)
         for name in {path, real, real.removeprefix("/usr"), path.removeprefix("/usr")}:  # before and after usrmerge
-            asked.setdefault(name, path)
+            asked.setdefault(name, []).append(path)
     names = sorted(asked)
     for first in range(0, len(names), 500):
         for line in output_of("dpkg-query", "-S", *names[first:first + 500]).splitlines():
             package, _, name = line.partition(": ")
             if name in asked and not package.startswith("diversion"):
-                owners[asked[name]] = package.split(",")[0]
+                owners.update(dict.fromkeys(asked[name], package.split(",")[0]))
     return {path: owners.get(path, path) for path in paths}
 
 
