@@ -11,7 +11,7 @@ namespace ddlrun::launch {
 
 namespace {
 
-// As opal_tmp_directory() of Open MPI 4.1.4.
+// As opal_tmp_directory() of Open MPI 4.1.4 and prte_tmp_directory() of PRRTE 3.0.
 std::string find_temporary_directory(const EnvVars& variables) {
   for (const char* name : {"TMPDIR", "TEMP", "TMP"}) {
     const auto found = variables.find(name);
@@ -20,19 +20,30 @@ std::string find_temporary_directory(const EnvVars& variables) {
   return "/tmp";
 }
 
+// Another user may have made a link of this name.
+bool is_own_directory(System& system, const std::string& path, std::uint32_t user) {
+  const auto found = system.kernel->file_info(path, false);
+  return found && found->kind == FileInfo::Kind::directory && found->uid == user;
+}
+
 }  // namespace
 
 void remove_session_directory(System& system, int mpirun) {
   if (system.kernel == nullptr) return;
   const auto own = system.kernel->file_info("/proc/self", true);
-  const std::string host = system.environment.host_name.substr(0, system.environment.host_name.find('.'));
-  const std::string sessions = fmt::format(
-      "{}/ompi.{}.{}", find_temporary_directory(system.environment.variables), host, own ? own->uid : 0);
-  const auto found = system.kernel->file_info(sessions, false);
-  // Another user may have made a link of this name.
-  if (!own || !found || found->kind != FileInfo::Kind::directory || found->uid != own->uid) return;
+  if (!own) return;
+  const std::string& host_name = system.environment.host_name;
+  const std::string host = host_name.substr(0, host_name.find('.'));
+  const std::string base = find_temporary_directory(system.environment.variables);
+  const std::string sessions = fmt::format("{}/ompi.{}.{}", base, host, own->uid);
   const std::string session = fmt::format("{}/pid.{}", sessions, mpirun);
   try {
+    // By the whole name of the host where PRRTE keeps it (prte_keep_fqdn_hostnames).
+    for (const std::string& name : {host, host_name}) {
+      const std::string prterun = fmt::format("{}/prterun.{}.{}.{}", base, name, mpirun, own->uid);
+      if (is_own_directory(system, prterun, own->uid)) remove_tree(system, prterun);
+    }
+    if (!is_own_directory(system, sessions, own->uid)) return;
     if (system.kernel->file_info(session, false)) remove_tree(system, session);
     system.files.remove(sessions);
   } catch (const Error&) {

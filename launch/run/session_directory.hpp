@@ -6,7 +6,8 @@
 
 namespace ddlrun::launch {
 
-// Of Open MPI 4: TMPDIR/ompi.HOST.UID/pid.PID, of an mpirun of this user that has ended on this host.
+// Of an mpirun of this user that has ended on this host: TMPDIR/ompi.HOST.UID/pid.PID of Open MPI 4,
+// TMPDIR/prterun.HOST.PID.UID of Open MPI 5.
 void remove_session_directory(System& system, int mpirun);
 
 }  // namespace ddlrun::launch

@@ -32,9 +32,20 @@ TEST_CASE("only the files of this mpirun go, and nothing through a link") {
   launch::remove_session_directory(host.interfaces, 8);
   CHECK_FALSE(fs::exists(sessions));
 
+  const auto prterun = [&](int pid) {
+    return base / ("prterun.h1." + std::to_string(pid) + "." + std::to_string(::geteuid()));
+  };
+  for (const int pid : {7, 70}) fs::create_directories(prterun(pid) / "0");
+  launch::remove_session_directory(host.interfaces, 7);
+  CHECK_FALSE(fs::exists(prterun(7)));
+  CHECK(fs::exists(prterun(70)));
+
   fs::create_directories(base / "others/pid.7");
   fs::create_directory_symlink(base / "others", sessions);
   launch::remove_session_directory(host.interfaces, 7);
+  CHECK(fs::exists(base / "others/pid.7"));
+  fs::create_directory_symlink(base / "others", prterun(9));
+  launch::remove_session_directory(host.interfaces, 9);
   CHECK(fs::exists(base / "others/pid.7"));
   fs::remove_all(base);
 }
