@@ -55,7 +55,7 @@ constexpr auto remedies = std::to_array<Spelling>({
     {"num-proc", "-n N"},
     {"ntasks", "-n N"},
     {"nnodes", "leave it out: the hosts give it: HOSTS, -H or --hostfile"},
-    {"bind-to-core", binding_remedy},
+    {"bind-to-core", "--bind-to core"},
     {"bind-to-none", "--bind-to none"},
     {"cpu-bind", binding_remedy},
     {"rank-by", "--order packed: ranks host by host; or --order ddl: round robin over hosts"},

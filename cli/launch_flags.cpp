@@ -23,7 +23,9 @@ void add_shape_options(CLI::App& app, LaunchFlags& flags) {
       .option("--hosts-per-rack", flags.hosts_per_rack, "N", "DIMS' second factor")
       .option("--racks", flags.racks, "N", "DIMS' third factor")
       .option("--aisles", flags.aisles, "N", "DIMS' fourth factor")
-      .option("-n,--np", flags.framework.np, "N", "N ranks over all hosts; -N: N ranks on this host")
+      .option("-n,--np", flags.framework.np, "N",
+              "N ranks: fewer than slots fill the hosts in their order; without slots N is split evenly; "
+              "-N: N ranks on this host")
       .option("--multi-prog", flags.program_list, "FILE",
               "a YAML list of programs for ranks or hosts, instead of -- PROGRAM");
 }
@@ -41,7 +43,8 @@ void add_placement_options(CLI::App& app, LaunchFlags& flags) {
       .flag("--show-threads", flags.show_threads, "make the OpenMP runtime print its settings")
       .option(
           "--bind-to", flags.bind_to, "UNIT",
-          "core (default): each rank may use only its own cores; none: all cores that its launcher may use")
+          "core: one core for each rank, as with mpirun; none: all cores that its launcher may use; default: "
+          "its share of the cores")
       .option("--mem-bind", flags.mem_bind, "POLICY",
               "local (default): memory of the node that touches it first; preferred or bind: memory of the "
               "NUMA node of the rank's cores")

@@ -98,16 +98,12 @@ void take_counts(const LaunchFlags& flags, const std::vector<std::uint32_t>& cou
     shape.ranks_per_host = counts[0];
 }
 
-// "-H h1:2,h2:1": what mpirun and horovodrun make of 3 ranks and 2 slots on each host.
-std::string filled_slots(const std::vector<std::string>& hosts, const std::vector<std::uint32_t>& slots,
-                         std::uint64_t ranks) {
-  std::string filled;
-  for (std::size_t i = 0; i < hosts.size() && i < slots.size() && ranks > 0; ++i) {
-    const std::uint64_t taken = std::min<std::uint64_t>(ranks, slots[i]);
-    filled += fmt::format("{}{}:{}", filled.empty() ? "" : ",", hosts[i], taken);
-    ranks -= taken;
-  }
-  return fmt::format("-H {}, as mpirun fills the slots", printable(filled, 300));
+// "h1:2,h2:1"
+std::string render_counts(const std::vector<std::string>& hosts, const std::vector<std::uint32_t>& counts) {
+  std::string text;
+  for (std::size_t i = 0; i < hosts.size(); ++i)
+    text += fmt::format("{}{}:{}", text.empty() ? "" : ",", hosts[i], counts[i]);
+  return printable(text, 300);
 }
 
 // HorovodRunner's np: -n is n ranks on this host, n is n ranks over all hosts.
@@ -124,9 +120,9 @@ void take_np(const LaunchFlags& flags, const HostWords& words, JobShape& shape) 
   const std::uint64_t sum = std::accumulate(words.counts.begin(), words.counts.end(), std::uint64_t{0});
   const bool has_slots = !local && !words.counts.empty() && words.dims.empty();
   if (has_slots && sum == *number) return;
-  if (has_slots && *number < sum) {
+  if (has_slots && *number < sum) {  // of a rankfile, which -n does not change
     throw Error(ErrorKind::usage, {fmt::format("{} ranks, and -H has room for {}", *number, sum), "--np",
-                                   filled_slots(expand_host_list(words.hosts), words.counts, *number)});
+                                   "-H with names only"});
   }
   const bool counted = shape.has_ranks_per_host() || !shape.host_ranks.empty();
   const bool has_tasks = !flags.framework.ps.empty() || !flags.framework.workers.empty();
@@ -219,17 +215,32 @@ std::vector<std::uint32_t> counts_of_slots(const LaunchFlags& flags, const HostW
   }
   const std::uint64_t sum = std::accumulate(slots.begin(), slots.end(), std::uint64_t{0});
   const auto ranks = parse_unsigned(framework.np, topology::max_ranks);
-  if (!ranks || *ranks == sum) return slots;
-  const std::uint64_t each = (*ranks + slots.size() - 1) / slots.size();
-  const bool is_even = *ranks % slots.size() == 0;
-  if (flags.plan.oversubscribe || (is_even && each <= *std::ranges::min_element(slots))) return {};
-  if (*ranks < sum)
-    throw Error(ErrorKind::usage, {fmt::format("{} ranks, and the hostfile has {} slots", *ranks, sum), "-n",
-                                   filled_slots(hosts, slots, *ranks)});
-  throw Error(ErrorKind::usage,
-              {fmt::format("{} ranks on {} hosts is {} on each, more than a host's slots in the hostfile",
-                           *ranks, hosts.size(), each),
-               "-n", fmt::format("-n {}, the sum of the slots; or --oversubscribe", sum)});
+  if (!ranks || *ranks <= sum) return slots;
+  if (flags.plan.oversubscribe) return {};
+  throw Error(ErrorKind::usage, {fmt::format("{} ranks, and the hostfile has {} slots", *ranks, sum), "-n",
+                                 fmt::format("-n {}, the sum of the slots; or --oversubscribe", sum)});
+}
+
+std::string fill_slots(const LaunchFlags& flags, std::vector<std::string>& hosts, HostWords& words) {
+  auto& counts = words.counts;
+  const auto ranks = parse_unsigned(flags.framework.np, topology::max_ranks);
+  const std::uint64_t sum = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  if (!ranks || *ranks == 0 || *ranks >= sum || counts.size() != hosts.size() || !words.dims.empty() ||
+      !flags.rankfile.empty())
+    return {};
+  std::uint64_t left = *ranks;
+  std::size_t used = 0;
+  for (; left > 0; ++used) {
+    counts[used] = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, counts[used]));
+    left -= counts[used];
+  }
+  const auto unused_from = hosts.begin() + static_cast<std::ptrdiff_t>(used);
+  const std::vector<std::string> unused(unused_from, hosts.end());
+  hosts.erase(unused_from, hosts.end());
+  counts.resize(used);
+  return fmt::format("-n {} of {} slots fills the hosts in their order, as mpirun does: {}{}{}", *ranks, sum,
+                     render_counts(hosts, counts),
+                     unused.empty() ? "" : "; without ranks: ", printable(fold_host_list(unused), 200));
 }
 
 JobShape resolve_shape(const LaunchFlags& flags, const HostWords& words) {

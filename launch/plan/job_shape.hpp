@@ -21,10 +21,14 @@ struct HostWords {
 HostWords resolve_host_words(const LaunchFlags& flags);
 
 // The counts of a hostfile with `slots`, by host, as -H would give them; empty where other options give the
-// number of ranks on each host. Error{usage} where -n ranks, split evenly, exceed a host's slots.
+// number of ranks on each host. Error{usage} where -n asks for more ranks than slots.
 std::vector<std::uint32_t> counts_of_slots(const LaunchFlags& flags, const HostWords& words,
                                            const std::vector<std::string>& hosts,
                                            const std::vector<std::uint32_t>& slots);
+
+// Where -n asks for fewer ranks than the hosts have slots: the hosts in their order, each full, as mpirun and
+// horovodrun place them, and which hosts those are, in words. Else nothing changes, and "".
+std::string fill_slots(const LaunchFlags& flags, std::vector<std::string>& hosts, HostWords& words);
 
 // All of JobShape but `hosts`. Error{usage} for invalid numbers and for flags that contradict each other.
 JobShape resolve_shape(const LaunchFlags& flags, const HostWords& words);

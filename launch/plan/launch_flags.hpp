@@ -53,7 +53,7 @@ struct LaunchFlags {
   std::vector<std::string> mpi_arguments;
   std::string mpirun = "mpirun";
   std::string launcher = "auto";
-  std::string bind_to = "core";
+  std::string bind_to;  // "": each rank to its share of the cores
   std::string mem_bind = "local";
   std::string visible_gpus;  // "": as the framework expects
   std::string run_dir;       // "": a new one in the user's state directory

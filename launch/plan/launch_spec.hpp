@@ -29,6 +29,7 @@ struct JobShape {
   std::uint32_t total_ranks = 0;          // --np N over all hosts; 0: not given
   std::uint32_t local_ranks = 0;          // --np -N on this host; 0: not given
   std::string rankfile;                   // the user's; "": made from the plan
+  std::string filled_hosts;               // which hosts -n fills where it has fewer ranks than slots; or ""
 
   bool has_ranks_per_host() const { return dims || ranks_per_host; }
   bool says_count() const {

@@ -239,6 +239,7 @@ JobPlan plan_job_ranks(System& system, const LaunchSpec& spec, int mpi_major) {
   job.hosts = shape.hosts;
   if (job.hosts.empty()) job.hosts = unnamed_hosts(system, shape, job.remarks);
   check_shape(shape, job);
+  if (!shape.filled_hosts.empty()) job.remarks.push_back(shape.filled_hosts);
   job.machines = topology::find_job_machines(system, job.hosts, spec.placement.machine,
                                              topology::Unprobed::refuse, directory_to_check(system, spec));
   refuse_assumed(job.machines);

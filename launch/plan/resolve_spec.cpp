@@ -5,6 +5,7 @@
 #include "base/text/text.hpp"
 #include "launch/plan/job_shape.hpp"
 #include "launch/plan/launch_spec.hpp"
+#include "launch/plan/mpirun_placement.hpp"
 #include "launch/plan/resolve_framework.hpp"
 #include "topology/dims.hpp"
 #include "topology/sources/job_machines.hpp"
@@ -12,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 #include <string_view>
 
 namespace ddlrun::launch {
@@ -37,76 +37,14 @@ unsigned parse_count_flag(const char* flag, const std::string& text, std::uint64
       flag, std::move(hint));
 }
 
-bool resolve_binding(const std::string& unit) {
-  if (unit == "core" || unit == "none") return unit == "core";
-  refuse_flags(fmt::format("'{}' is not one of core, none", printable(unit, 40)), "--bind-to",
-               "--bind-to none; or leave it out: launch binds each rank to cores of its own");
-}
-
-// The value of a binding or mapping option among mpirun's own words: "--bind-to none", "--bind-to=none" or
-// two words.
-std::string value_of_argument(const std::vector<std::string>& words, std::size_t at,
-                              std::size_t end_of_name) {
-  if (end_of_name != std::string::npos) return words[at].substr(end_of_name + 1);
-  return at + 1 < words.size() ? words[at + 1] : "";
-}
-
-// ddlrun's rankfile and `ddlrun exec` come before what mpirun is told of binding: it would have no effect, or
-// contradict the rankfile.
-void refuse_placement_arguments(const LaunchFlags& flags) {
-  constexpr std::string_view map_hint =
-      "--order packed for mpirun's slot; --order ddl for node; --map-by packages for socket";
-  const auto binding_hint = [](const std::string& value) {
-    return value == "none"
-               ? std::string("--bind-to none")
-               : std::string("leave it out: launch binds each rank to its cores; or --bind-to none");
-  };
-  const std::vector<std::string>& words = flags.mpi_arguments;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (!words[i].starts_with('-')) continue;
-    const std::size_t end = words[i].find_first_of("= ");
-    const std::string name = words[i].substr(0, end).substr(words[i].starts_with("--") ? 2 : 1);
-    const std::string what = fmt::format("launch places and binds the ranks itself, and does not pass {} on",
-                                         printable(words[i], 60));
-    if (name == "bind-to" || name == "cpu-bind")
-      refuse_flags(what, "--mpi-arg", binding_hint(value_of_argument(words, i, end)));
-    if (name == "bind-to-none") refuse_flags(what, "--mpi-arg", "--bind-to none");
-    if (name == "bind-to-core" || name == "bind-to-socket") refuse_flags(what, "--mpi-arg", binding_hint(""));
-    if (name == "map-by") refuse_flags(what, "--mpi-arg", std::string(map_hint));
-  }
-  for (const auto& [name, value] : flags.mca) {
-    if (name == "hwloc_base_binding_policy")
-      refuse_flags("launch places and binds the ranks itself, and does not pass this parameter on",
-                   "--mca " + name, binding_hint(value));
-    if (name == "rmaps_base_mapping_policy")
-      refuse_flags("launch places and binds the ranks itself, and does not pass this parameter on",
-                   "--mca " + name, std::string(map_hint));
-  }
-}
-
-// mpirun's "ppr:2:node:PE=4" as options of launch.
-void refuse_ranks_per_unit(const LaunchFlags& flags, const std::vector<std::string>& hosts) {
-  const std::vector<std::string_view> parts = split(flags.plan.by, ':');
-  if (parts.size() < 3 || parts[0] != "ppr") return;
-  const auto ranks = parse_unsigned(parts[1], topology::max_ranks);
-  if (!ranks || *ranks == 0 || parts[2] != "node") return;  // of a socket: parse_plan_options()
-  std::string hint = hosts.empty() ? fmt::format("--ranks-per-host {}", *ranks)
-                                   : fmt::format("{}x{} {}", *ranks, hosts.size(), join(hosts, ","));
-  for (const std::string_view part : std::span(parts).subspan(3))
-    if (part.starts_with("PE=") || part.starts_with("pe="))
-      hint += fmt::format(" --cores-per-rank {}", printable(part.substr(3), 20));
-  refuse_flags(
-      fmt::format("'{}' is a unit of mpirun's --map-by, not of ddlrun's", printable(flags.plan.by, 40)),
-      "--map-by", hint + "   # without --map-by and -H");
-}
-
-PlacementSpec resolve_placement(const LaunchFlags& flags, const std::vector<std::string>& hosts) {
+PlacementSpec resolve_placement(const LaunchFlags& flags) {
   PlacementSpec spec;
-  refuse_ranks_per_unit(flags, hosts);
   spec.plan = topology::parse_plan_options(flags.plan);
   spec.order_is_typed = !flags.plan.order.empty();
   spec.machine = flags.machine;
-  spec.binds = resolve_binding(flags.bind_to);
+  const Binding binding = parse_binding(flags.bind_to);
+  spec.binds = binding != Binding::none;
+  if (binding == Binding::core && spec.plan.cores_per_rank == 0) spec.plan.cores_per_rank = 1;
   spec.memory = parse_enum<MemoryPolicy>(
       "--mem-bind", flags.mem_bind,
       {{"local", MemoryPolicy::leave}, {"preferred", MemoryPolicy::preferred}, {"bind", MemoryPolicy::bind}});
@@ -249,15 +187,18 @@ void check_no_program(System& system, const LaunchFlags& flags, const HostWords&
 LaunchSpec resolve_launch_spec(System& system, const LaunchFlags& flags) {
   HostWords words = resolve_host_words(flags);
   check_no_program(system, flags, words);
-  const std::vector<std::string> hosts = topology::read_host_names(system, words.hosts, flags.hostfile);
+  std::vector<std::string> hosts = topology::read_host_names(system, words.hosts, flags.hostfile);
   if (words.counts.empty())
     words.counts =
         counts_of_slots(flags, words, hosts, topology::read_host_slots(system, words.hosts, flags.hostfile));
+  refuse_mapping(flags, hosts, words.counts);
+  const std::string filled = fill_slots(flags, hosts, words);
   LaunchSpec spec;
   spec.shape = resolve_shape(flags, words);
+  spec.shape.filled_hosts = filled;
   const ResolvedFramework framework = resolve_framework(system, flags, spec.shape);
   spec.framework = framework.spec;
-  spec.placement = resolve_placement(flags, hosts);
+  spec.placement = resolve_placement(flags);
   if (framework.is_packed && !spec.placement.order_is_typed && spec.shape.rankfile.empty())
     spec.placement.plan.order = topology::RankOrder::packed;
   spec.threads = resolve_threads(flags);

@@ -77,6 +77,7 @@ LaunchSpec next_start(LaunchSpec spec, const AttemptResult& last, const RestartD
     spec = with_dims(std::move(spec), decision.dims);
     remove_lost_counts(last.hosts, decision.hosts, spec.shape.host_ranks);
     spec.shape.hosts = decision.hosts;
+    spec.shape.filled_hosts.clear();
   }
   if (restart.number == 1) {
     restart.first_program = spec.program;

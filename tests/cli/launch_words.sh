@@ -40,17 +40,21 @@ for words in "-bind-to none" "--bind-to none" "--bind-to none --launcher ssh" "-
   launch unbound 1 $words -- sh -c "$mask"
   same "launch $words" "0 $all" "$status $(cat unbound.out)"
 done
-launch bound 1 -bind-to core --cores-per-rank 1 -- sh -c "$mask"
+launch bound 1 -bind-to core -- sh -c "$mask"
 same "-bind-to core" 0 "$status"
 [[ $all == 0 || $(cat bound.out) != "$all" ]] || fail "-bind-to core leaves a rank unbound"
-expect_refusal 2 'try: --bind-to none' "$DDLRUN" launch 2 --bind-to socket -- true
+launch one_core 2 localhost "${machine[@]}" --bind-to core --dry-run -- true
+same "--bind-to core is one core for each rank, as with mpirun" "0 0:0
+1 0:1" "$(sed -n 's/^rank \([0-9]*\)=.* slot=/\1 /p' one_core.out)"
+expect_refusal 2 'try: leave it out: each rank gets its share' "$DDLRUN" launch 2 --bind-to socket -- true
+expect_refusal 2 'try: --bind-to core: one core' "$DDLRUN" launch 2 --bind-to hwthread -- true
 expect_refusal 2 '--verify and --bind-to none conflict' "$DDLRUN" launch 2 --bind-to none --verify -- true
 for words in "--mpi-arg --bind-to --mpi-arg none" "--mpi-arg=-bind-to=none" "--mca hwloc_base_binding_policy none" -bind-to-none; do
   # shellcheck disable=SC2086
   expect_refusal 2 'try: --bind-to none' "$DDLRUN" launch 2 $words -- true
 done
 expect_refusal 2 'try: --bind-to none' "$DDLRUN" launch 2 --mpi-arg '--bind-to none' -- true
-expect_refusal 2 'try: leave it out: launch binds' "$DDLRUN" launch 2 --mpi-arg --bind-to --mpi-arg core -- true
+expect_refusal 2 'try: --bind-to core' "$DDLRUN" launch 2 --mpi-arg --bind-to --mpi-arg core -- true
 for words in "-map-by slot" "--map-by slot" "--mpi-arg --map-by --mpi-arg slot"; do
   # shellcheck disable=SC2086
   expect_refusal 2 'try: --order packed ' "$DDLRUN" launch 2 $words -- true
@@ -104,7 +108,22 @@ misused "'ppr:2:node:PE=1' is a unit of mpirun's --map-by, not of ddlrun's" \
   '2x2 h1,h2 --cores-per-rank 1   # without --map-by and -H' -H h1,h2 --map-by ppr:2:node:PE=1 -- true
 misused "'ppr:2:node' is a unit" '--ranks-per-host 2   # without' --map-by ppr:2:node -- true
 misused 'FOO before the program: no shell reads these words' 'ddlrun launch ... -x FOO=1 -- ./hi' 2 -- FOO=1 ./hi
-misused '3 ranks, and the hostfile has 4 slots' '-H h1:2,h2:1, as mpirun fills the slots' -n 3 --hostfile even_slots -- true
+misused '5 ranks, and the hostfile has 4 slots' '-n 4, the sum of the slots; or --oversubscribe' -n 5 --hostfile even_slots -- true
+# Fewer ranks than slots fill the hosts in their order, as with mpirun.
+printf 'h1:2\nh2:2\n' > colon_slots
+hosts_of_ranks() { sed -n 's/^rank \([0-9]*\)=\([^ ]*\) .*/\1 \2/p' "$1" | sort; }
+for words in '--hostfile even_slots' '-machinefile even_slots' '@even_slots' '--hostfile colon_slots' '-H h1:2,h2:2'; do
+  # shellcheck disable=SC2086
+  launch two -np 2 $words "${machine[@]}" --dry-run -- true
+  same "-np 2 $words" "0 h1
+1 h1" "$(hosts_of_ranks two.out)"
+  has "-np 2 $words" two.out '-n 2 of 4 slots fills the hosts in their order, as mpirun does: h1:2; without ranks: h2'
+  # shellcheck disable=SC2086
+  launch three --np 3 $words "${machine[@]}" --dry-run -- true
+  same "--np 3 $words" "0 h1
+1 h1
+2 h2" "$(hosts_of_ranks three.out)"
+done
 launch passed 1 --mpi-arg -host --mpi-arg "$(hostname)" --dry-run -- true
 has "--mpi-arg -host stays" passed.out ' -host '
 

@@ -146,7 +146,7 @@ old 'mpirun -np 2 -bind-to none solver'
 new bind_none '' launch 2 localhost "${small[@]}" -bind-to none -- solver
 grep -q '"unbind":true' found || fail "-bind-to none: the ranks are bound"
 old 'mpirun -np 8 --hostfile hosts -x LD_LIBRARY_PATH -bind-to core solver'
-new slots_packed '' launch -n 8 --hostfile hosts --order packed "${small[@]}" -- solver
+new slots_packed '' launch -n 8 --hostfile hosts --order packed --bind-to core "${small[@]}" -- solver
 new slots_at_file '' launch -n 8 @hosts --order packed "${small[@]}" -- solver
 old 'mpiexec.hydra -f hydra.hosts -ppn 2 -n 4 solver'
 new hydra_ppn '' launch 2x2 @hydra.hosts --order packed "${small[@]}" -- solver

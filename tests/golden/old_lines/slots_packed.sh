@@ -16,28 +16,28 @@ cat > /runs/one/rankfile <<'END_OF_RANKFILE'
 #sockets = 2
 #cores = 8
 
-rank 0=h1           slot=0:0-3
-rank 1=h1           slot=0:4-7
-rank 2=h1           slot=1:0-3
-rank 3=h1           slot=1:4-7
+rank 0=h1           slot=0:0
+rank 1=h1           slot=0:1
+rank 2=h1           slot=1:0
+rank 3=h1           slot=1:1
 
-rank 4=h2           slot=0:0-3
-rank 5=h2           slot=0:4-7
-rank 6=h2           slot=1:0-3
-rank 7=h2           slot=1:4-7
+rank 4=h2           slot=0:0
+rank 5=h2           slot=0:1
+rank 6=h2           slot=1:0
+rank 7=h2           slot=1:1
 
 
 END_OF_RANKFILE
 
 mkdir -p -- /runs/one
 cat > /runs/one/ranks.json <<'END_OF_FILE'
-{"schema":"ddlrun.ranks/1","hosts":"h[1-2]","kind_of_host":[0,0],"ranks":["0-3/1","4-7/1"],"kinds":[[{"pus":"0-3","numa":0},{"pus":"4-7","numa":0},{"pus":"8-11","numa":1},{"pus":"12-15","numa":1}]],"groups":[{"first":0,"ranks":8,"set":{}}]}
+{"schema":"ddlrun.ranks/1","hosts":"h[1-2]","kind_of_host":[0,0],"ranks":["0-3/1","4-7/1"],"kinds":[[{"pus":"0","numa":0},{"pus":"1","numa":0},{"pus":"8","numa":1},{"pus":"9","numa":1}]],"groups":[{"first":0,"ranks":8,"set":{}}]}
 END_OF_FILE
 
 export DDLRUN_RANKS="$(cat /runs/one/ranks.json)"
 export CUDA_DEVICE_ORDER=PCI_BUS_ID
-export MKL_NUM_THREADS=4
-export OMP_NUM_THREADS=4
+export MKL_NUM_THREADS=1
+export OMP_NUM_THREADS=1
 export OMP_PLACES=cores
 export OMP_PROC_BIND=close
 
@@ -46,10 +46,10 @@ export OMP_PROC_BIND=close
 # -x PATH                           programs are found as here
 # -x LD_LIBRARY_PATH                libraries are found as here
 # -x CUDA_DEVICE_ORDER              PCI_BUS_ID: the plan counts GPUs in PCI bus order, CUDA by speed
-# -x OMP_NUM_THREADS                4: the cores of each rank; more threads would share cores
+# -x OMP_NUM_THREADS                1: the cores of each rank; more threads would share cores
 # -x OMP_PLACES                     cores: a place is a whole core; understood by every OpenMP runtime, and it is not known which one the program brings
 # -x OMP_PROC_BIND                  close: thread after thread on core after core of the rank, and it stays there
-# -x MKL_NUM_THREADS                4: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
+# -x MKL_NUM_THREADS                1: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
 # -x DDLRUN_RANKS                   what each rank is to get; ddlrun exec reads it
 # --wdir /home/user        without it, ranks of a host that lacks it start in $HOME
 # --mca oob_tcp_keepalive_time 10   a host that goes away is noticed within 30 s, not 8 min

@@ -227,4 +227,53 @@ TEST_CASE("with_dims replaces every other number of ranks") {
   CHECK(spec.framework.wants_result);
 }
 
+TEST_CASE("--bind-to core is one core for each rank, as with mpirun; without it a rank has its share") {
+  const auto placement = [](const char* unit, const char* cores) {
+    return spec_of(with([&](LaunchFlags& flags) {
+             flags.bind_to = unit;
+             flags.plan.cores_per_rank = cores;
+           }))
+        .placement;
+  };
+  CHECK(placement("", "").plan.cores_per_rank == 0);
+  CHECK(placement("", "").binds);
+  CHECK(placement("core", "").plan.cores_per_rank == 1);
+  CHECK(placement("core", "3").plan.cores_per_rank == 3);
+  CHECK(placement("none", "").plan.cores_per_rank == 0);
+  CHECK_FALSE(placement("none", "").binds);
+}
+
+TEST_CASE("units of mpirun's --bind-to and --map-by are refused with what places the ranks so") {
+  struct Row {
+    const char *bind, *map, *np, *hint;
+    bool slots;
+  };
+  for (const Row& row :
+       {Row{"hwthread", "", "2", "--bind-to core: one core, with all its hardware threads", true},
+        Row{"core:overload-allowed", "", "2", "--bind-to core", true},
+        Row{"numa", "", "2",
+            "leave it out: each rank gets its share of the cores of a package; or --bind-to core, or none",
+            true},
+        Row{"", "slot", "2",
+            "--order packed   # -n fills the slots of each host in turn, ranks are numbered so", true},
+        Row{"", "slot", "2",
+            "-H h1:N,h2:N --order packed   # so many ranks on each host; -n alone splits evenly", false},
+        Row{"", "slot", "", "--order packed   # ranks 0 and 1 on the first host, as with mpirun", true},
+        Row{"", "node", "4", "2x2 h1,h2 --order ddl   # without --map-by, -n and --hostfile", true},
+        Row{"", "node", "4", "2x2 h1,h2 --order ddl   # without --map-by, -n and -H", false},
+        Row{"", "node", "3",
+            "-H h1:2,h2:1: the ranks of each host; only equal numbers can be numbered round robin", true},
+        Row{"", "ppr:1:node:PE=2", "2",
+            "1x2 h1,h2 --cores-per-rank 2   # without --map-by, -n and --hostfile", true}}) {
+    CAPTURE(row.hint);
+    const std::string refused = refusal([&](LaunchFlags& flags) {
+      flags.bind_to = row.bind;
+      flags.plan.by = row.map[0] == '\0' ? "auto" : row.map;
+      flags.framework.np = row.np;
+      (row.slots ? flags.hostfile : flags.hosts_option) = row.slots ? "/hosts" : "h1,h2";
+    });
+    CHECK(refused.substr(refused.find(" | ") + 3) == row.hint);
+  }
+}
+
 TEST_SUITE_END();
