@@ -88,6 +88,11 @@ bool is_run_the_last(System& system) {
   }
 }
 
+std::string find_meant_run(System& system, const std::string& word) {
+  if (word == "last") return is_run_the_last(system) ? launch::list_runs(system).front().id : "";
+  return launch::names_run(word) ? word : "";
+}
+
 void refuse_run_ids(const std::vector<std::string>& ids, const std::string& command) {
   for (const std::string& id : ids) {
     if (!launch::names_run(id) || id.find('/') != std::string::npos) continue;

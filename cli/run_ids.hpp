@@ -22,4 +22,7 @@ std::string find_run_or_job(System& system, const std::string& word, const std::
 // take both is that run.
 bool is_run_the_last(System& system);
 
+// The id of the run, or its directory, that `word` means to a command that takes jobs too; "" for a job.
+std::string find_meant_run(System& system, const std::string& word);
+
 }  // namespace ddlrun::cli

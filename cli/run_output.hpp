@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The output of a run of `ddlrun launch`, as its run directory keeps it.
+// The output of a run of `ddlrun launch`, as its run directory keeps it, and its end.
 #pragma once
 
 #include "base/os/system.hpp"
@@ -15,5 +15,13 @@ void print_run_output(System& system, const std::string& run);
 // The same, and what the ranks print until the run ends. Returns the exit status of the run; a signal leaves
 // the run alone: 128 + its number.
 int follow_run_output(System& system, const std::string& run);
+
+struct RunWait {
+  int status = 0;              // the exit status of the run; 128 + a signal that came meanwhile
+  bool is_left_alone = false;  // by that signal: the run goes on
+};
+
+// Until the run ends, without its output. Error{request} for a run whose ddlrun is gone without a word.
+RunWait wait_for_run(System& system, const std::string& run);
 
 }  // namespace ddlrun::cli

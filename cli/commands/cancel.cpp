@@ -4,6 +4,7 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/run_ids.hpp"
 #include "launch/history/cancel_run.hpp"
 #include "schedulers/client/job_outcome.hpp"
 #include "schedulers/client/job_query.hpp"
@@ -12,7 +13,6 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 
 namespace ddlrun::cli {
@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::string_view cancel_examples = R"(  ddlrun cancel 1234
   ddlrun cancel 1234 15_3   # a job, and one task of an array
+  ddlrun cancel last        # the newest job, or the newest run where that is newer
   ddlrun cancel 20261126-101502-x4Kd2P   # a run of `ddlrun launch` on this host)";
 
 using schedulers::JobState;
@@ -98,13 +99,17 @@ int cancel_jobs(System& system, const std::vector<std::string>& ids) {
   return first;
 }
 
-int run_cancel(System& system, std::vector<std::string> ids) {
+int run_cancel(System& system, const std::vector<std::string>& ids) {
   if (ids.empty())
     throw Error(ErrorKind::usage, {"cancel which job or run?", "",
                                    "ddlrun cancel ID; ddlrun jobs and ddlrun history list yours"});
-  const auto jobs = std::stable_partition(ids.begin(), ids.end(), launch::names_run);
-  const int of_runs = cancel_runs(system, {ids.begin(), jobs});
-  const int of_jobs = jobs == ids.end() ? 0 : cancel_jobs(system, {jobs, ids.end()});
+  std::vector<std::string> runs, jobs;
+  for (const std::string& id : ids) {
+    const std::string run = find_meant_run(system, id);
+    run.empty() ? jobs.push_back(id) : runs.push_back(run);
+  }
+  const int of_runs = cancel_runs(system, runs);
+  const int of_jobs = jobs.empty() ? 0 : cancel_jobs(system, jobs);
   return of_runs != 0 ? of_runs : of_jobs;
 }
 
@@ -117,7 +122,9 @@ Subcommand cancel_command() {
   command.examples = cancel_examples;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto ids = std::make_shared<std::vector<std::string>>();
-    app.add_option("ID", *ids, "job ids as printed by ddlrun submit, or last; or run ids of ddlrun history");
+    app.add_option(
+        "ID", *ids,
+        "job ids as printed by ddlrun submit; run ids of ddlrun history; last: the newest job or run");
     return [ids](System& system) { return run_cancel(system, *ids); };
   };
   return command;

@@ -5,7 +5,6 @@
 #include "cli/commands/commands.hpp"
 #include "cli/run_ids.hpp"
 #include "cli/run_output.hpp"
-#include "launch/history/cancel_run.hpp"
 #include "schedulers/client/job_follow.hpp"
 #include "schedulers/client/job_log.hpp"
 #include "schedulers/client/job_outcome.hpp"
@@ -72,10 +71,9 @@ int run_logs(System& system, const LogsOptions& options) {
                                    "ddlrun logs ID; ddlrun jobs lists yours"});
   }
   const std::vector<std::string> ids = options.ids.empty() ? std::vector<std::string>{"last"} : options.ids;
-  const std::string& id = ids.front();
-  if (launch::names_run(id) || (id == "last" && is_run_the_last(system))) {
-    if (options.follow) return follow_run_output(system, id);
-    print_run_output(system, id);
+  if (const std::string run = find_meant_run(system, ids.front()); !run.empty()) {
+    if (options.follow) return follow_run_output(system, run);
+    print_run_output(system, run);
     return 0;
   }
   JobRef job = find_jobs(system, ids).front();

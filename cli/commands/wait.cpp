@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// `ddlrun wait ID...`: stays until the jobs are over and ends with their status.
+// `ddlrun wait ID...`: stays until the jobs and runs are over and ends with their status.
 #include "base/text/error.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/run_ids.hpp"
+#include "cli/run_output.hpp"
 #include "schedulers/client/job_follow.hpp"
 
 #include <CLI/CLI.hpp>
@@ -17,15 +18,29 @@ namespace {
 
 constexpr std::string_view wait_examples =
     R"(  ddlrun wait 1234 && ./evaluate     # evaluate if job 1234 succeeds
-  ddlrun wait 1234 1235              # exit status of the first job that failed)";
+  ddlrun wait 1234 1235              # exit status of the first job that failed
+  ddlrun wait last                   # the newest job, or the newest run of `ddlrun launch`)";
 
 int run_wait(System& system, const std::vector<std::string>& ids) {
   if (ids.empty())
-    throw Error(ErrorKind::usage, {"wait for which job?", "", "ddlrun wait ID; ddlrun jobs lists yours"});
+    throw Error(ErrorKind::usage, {"wait for which job or run?", "",
+                                   "ddlrun wait ID; ddlrun jobs and ddlrun history list yours"});
+  std::vector<std::string> runs, jobs;
+  for (const std::string& id : ids) {
+    const std::string run = find_meant_run(system, id);
+    run.empty() ? jobs.push_back(id) : runs.push_back(run);
+  }
   FollowOptions options;
   options.log = false;
-  refuse_run_ids(ids, "wait");
-  return follow_jobs(system, find_jobs(system, ids), options);
+  const auto found = jobs.empty() ? std::vector<JobRef>() : find_jobs(system, jobs);  // all, before any wait
+  int of_runs = 0;
+  for (const std::string& run : runs) {
+    const RunWait end = wait_for_run(system, run);
+    if (end.is_left_alone) return end.status;
+    if (of_runs == 0) of_runs = end.status;
+  }
+  const int of_jobs = found.empty() ? 0 : follow_jobs(system, found, options);
+  return of_runs != 0 ? of_runs : of_jobs;
 }
 
 }  // namespace
@@ -33,11 +48,13 @@ int run_wait(System& system, const std::vector<std::string>& ids) {
 Subcommand wait_command() {
   Subcommand command;
   command.name = "wait";
-  command.summary = "wait for jobs; the exit status is that of the first failed job";
+  command.summary = "wait for jobs or runs; the exit status is that of the first that failed";
   command.examples = wait_examples;
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {
     auto ids = std::make_shared<std::vector<std::string>>();
-    app.add_option("ID", *ids, "job ids as printed by ddlrun submit, or last");
+    app.add_option(
+        "ID", *ids,
+        "job ids as printed by ddlrun submit; run ids of ddlrun history; last: the newest job or run");
     return [ids](System& system) { return run_wait(system, *ids); };
   };
   return command;

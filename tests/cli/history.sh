@@ -86,6 +86,20 @@ head=$!
 for _ in $(seq 100); do [[ -e $work/ready ]] && break; sleep 0.1; done
 expect 0 'is ended' "$DDLRUN" cancel "$(basename "$(directory_of cancelled)")"
 same "cancel: the program saved" saved "$(cat "$work/saved")"
+run "$DDLRUN" wait "$(basename "$(directory_of cancelled)")"
+same "wait: a run that has ended" 75 "$status"
+# last: the newest run, where no job is newer.
+"$DDLRUN" launch 1 -- sh -c ": > $work/again; sleep 60" > /dev/null 2> newest.err &
+head=$!
+for _ in $(seq 100); do [[ -e $work/again ]] && break; sleep 0.1; done
+"$DDLRUN" wait last 2> waited.err &
+waiter=$!
+expect 0 "run $(basename "$(directory_of newest)") is ended" "$DDLRUN" cancel last
+wait $waiter
+same "wait last: the status of the run" 143 $?
+has "wait last" waited.err "run $(basename "$(directory_of newest)") has ended with status 143"
+wait $head 2> /dev/null
+expect 0 "run $(basename "$(directory_of newest)") is over already" "$DDLRUN" cancel last
 for signal in INT TERM; do
   env --default-signal=INT "$DDLRUN" launch 1 -- sleep 60 > /dev/null 2> stopped.err &
   head=$!

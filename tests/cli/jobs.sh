@@ -8,12 +8,13 @@ cd "$work" || exit 1
 
 for command in status jobs; do expect 0 'no jobs were submitted with ddlrun yet; runs of ddlrun launch: ddlrun history' "$DDLRUN" $command; done
 for command in cancel logs wait resubmit; do expect_refusal 3 'try: ddlrun history' "$DDLRUN" $command last; done
-for command in status wait resubmit; do
+for command in cancel wait; do expect_refusal 3 'there are no runs yet' "$DDLRUN" $command 20261126-101502-x4Kd2P; done
+for command in status resubmit; do
   expect_refusal 3 "is a run of ddlrun launch, and $command takes jobs" "$DDLRUN" $command 20261126-101502-x4Kd2P
 done
 expect 0 '"jobs": []' "$DDLRUN" jobs --json
 expect_refusal 2 'is not a job ID' "$DDLRUN" status ./x
-expect_refusal 2 'wait for which job' "$DDLRUN" wait
+expect_refusal 2 'wait for which job or run' "$DDLRUN" wait
 expect_refusal 2 'cancel which job' "$DDLRUN" cancel
 expect_refusal 2 'logs takes one job' "$DDLRUN" logs 1 2
 expect_refusal 3 'no jobs were submitted with ddlrun yet' "$DDLRUN" logs
