@@ -24,6 +24,18 @@ DefaultRanks by_gpus(const MachineTopology& machine) {
           fmt::format("one rank for each of the {} GPU{}", count, plural(count))};
 }
 
+// Why a host without GPUs gets `each` ranks on each of its packages.
+std::string why_packages(std::size_t cores, int packages, int each, bool is_limited, int cores_per_rank) {
+  const auto ranks = static_cast<std::size_t>(each) * static_cast<std::size_t>(packages);
+  if (ranks == cores && cores == 1) return ", which has 1 core";
+  if (ranks == cores) return fmt::format(", one for each of its {} cores", cores);
+  if (is_limited)
+    return fmt::format(", as its {} core{} {} no more of {} each", cores, plural(cores),
+                       cores == 1 ? "allows" : "allow", cores_per_rank);
+  if (packages == 1) return fmt::format(" by default, which has {} cores", cores);
+  return fmt::format(" by default, {} on each of its {} packages; it has {} cores", each, packages, cores);
+}
+
 DefaultRanks by_packages(const MachineTopology& machine, int cores_per_rank) {
   const auto packages = machine.packages_with_cores();
   const int package_count = std::max<int>(1, static_cast<int>(packages.size()));
@@ -32,12 +44,11 @@ DefaultRanks by_packages(const MachineTopology& machine, int cores_per_rank) {
   const int room = std::max(1, smallest / std::max(1, cores_per_rank));
   const int wanted = (ranks_without_gpus + package_count - 1) / package_count;
   const int each = std::min(room, wanted);
-  const std::size_t cores = machine.cores.size();
-  return {static_cast<std::uint32_t>(each * package_count),
-          fmt::format(
-              "no GPUs: {} rank{} on each of {} package{} ({} core{}); by default about {} ranks per host",
-              each, plural(static_cast<std::size_t>(each)), package_count,
-              plural(static_cast<std::size_t>(package_count)), cores, plural(cores), ranks_without_gpus)};
+  const auto ranks = static_cast<std::size_t>(each) * static_cast<std::size_t>(package_count);
+  return {
+      static_cast<std::uint32_t>(ranks),
+      fmt::format("no GPUs: {} rank{} per host{}", ranks, plural(ranks),
+                  why_packages(machine.cores.size(), package_count, each, each < wanted, cores_per_rank))};
 }
 
 DefaultRanks of_machine(const MachineTopology& machine, const topology::PlanOptions& options) {

@@ -26,6 +26,7 @@ struct JobPlan {
 
   int fewest_cores() const;
   int most_cores() const;
+  int room_for_cores() const;  // the most cores that each of these ranks could get; 0: unknown
   bool on_this_host(const Environment& environment) const;
   bool all_on_this_host(const Environment& environment) const;
 };

@@ -67,6 +67,7 @@ ThreadRequest plan_rank_threads(const LaunchSpec& spec, LauncherKind launcher, c
   request.runtime = choose_runtime(spec.threads.affinity, libraries);
   request.cores = static_cast<std::uint32_t>(std::max(0, job.fewest_cores()));
   request.most_cores = static_cast<std::uint32_t>(std::max(0, job.most_cores()));
+  request.room = static_cast<std::uint32_t>(job.room_for_cores());
   request.threads_per_core = hardware_threads(job);
   request.oversubscribed = request.threads > request.cores && request.cores > 0;
   request.verbose = spec.threads.show;

@@ -66,9 +66,9 @@ class Planner {
     const std::uint32_t cores = request_.cores;
     if (request_.threads > cores && cores > 0)
       return fmt::format(
-          "--threads {}, although a rank has {}: more threads share them (--threads {}, or "
-          "--cores-per-rank {})",
-          request_.threads, count(cores, "core"), cores, request_.threads);
+          "--threads {}, although a rank has {}: more threads share them (--threads {}{})", request_.threads,
+          count(cores, "core"), cores,
+          request_.threads <= request_.room ? fmt::format(", or --cores-per-rank {}", request_.threads) : "");
     if (request_.threads > 0) return "requested";
     if (request_.most_cores > cores)
       return fmt::format("the cores of the smallest rank (they have {} to {})", cores, request_.most_cores);

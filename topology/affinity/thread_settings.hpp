@@ -25,6 +25,7 @@ struct ThreadRequest {
   std::uint32_t threads = 0;           // OpenMP threads of the rank; 0: one per core of its own
   std::uint32_t cores = 0;             // cores of the rank, from the plan; where ranks differ, the fewest
   std::uint32_t most_cores = 0;        // of the largest rank; 0: all are equal
+  std::uint32_t room = 0;              // the most cores that each rank could get; 0: unknown
   std::uint32_t threads_per_core = 1;  // hardware threads
   bool oversubscribed = false;         // more runnable threads than cores on the host
   bool verbose = false;                // KMP_SETTINGS, OMP_DISPLAY_ENV

@@ -2,7 +2,7 @@
 # Nothing was run or written. This does by hand what launch would do.
 set -eu
 
-# no DIMS given: 4x1x1 (no GPUs: 2 ranks on each of 2 packages (20 cores); by default about 4 ranks per host)
+# no DIMS given: 4x1x1 (no GPUs: 4 ranks per host by default, 2 on each of its 2 packages; it has 20 cores)
 
 mkdir -p -- /runs/one
 cat > /runs/one/rankfile <<'END_OF_RANKFILE'

@@ -48,6 +48,25 @@ TEST_CASE("machines without GPUs get about four ranks, never more than cores") {
   }
 }
 
+TEST_CASE("the reason says what limits the ranks") {
+  struct Row {
+    int packages, cores, cores_per_rank;
+    const char* reason;
+  };
+  for (const Row& row :
+       {Row{1, 1, 0, "no GPUs: 1 rank per host, which has 1 core"},
+        Row{1, 2, 0, "no GPUs: 2 ranks per host, one for each of its 2 cores"},
+        Row{1, 68, 0, "no GPUs: 4 ranks per host by default, which has 68 cores"},
+        Row{2, 10, 0, "no GPUs: 4 ranks per host by default, 2 on each of its 2 packages; it has 20 cores"},
+        Row{1, 8, 4, "no GPUs: 2 ranks per host, as its 8 cores allow no more of 4 each"}}) {
+    CAPTURE(row.reason);
+    PlanOptions options;
+    options.cores_per_rank = row.cores_per_rank;
+    CHECK(launch::default_ranks({regular_machine(row.packages, row.cores, 1, "test")}, options).reason ==
+          row.reason);
+  }
+}
+
 TEST_CASE("GPUs decide unless the user wants packages") {
   const MachineTopology minsky = with_gpus(regular_machine(2, 10, 8, "test"), 4);
   CHECK(ranks({minsky}) == 4);

@@ -43,13 +43,18 @@ TEST_CASE("ranks on other hosts belong to the same Slurm job") {
 }
 
 TEST_CASE("what the user has set stays, and surprises are said") {
-  const Exports exports =
-      plan_exports({{}, 2, 3}, {{"OMP_NUM_THREADS", "8"}, {"CUDA_DEVICE_ORDER", "FASTEST_FIRST"}});
+  launch::ExportRequest request{{}, 2, 3};
+  request.room = 8;
+  const EnvVars own{{"OMP_NUM_THREADS", "8"}, {"CUDA_DEVICE_ORDER", "FASTEST_FIRST"}};
+  const Exports exports = plan_exports(request, own);
   CHECK(exports.set_by_us.empty());
   CHECK(exports.names == Names{"CUDA_DEVICE_ORDER", "OMP_NUM_THREADS"});
   CHECK(reason(exports, "-x OMP_NUM_THREADS") ==
         "8, from the environment, although a rank has 2 cores: more threads share them (export "
         "OMP_NUM_THREADS=2, or --cores-per-rank 8)");
+  request.room = 7;  // the hosts have no 8 cores for each rank
+  CHECK(reason(plan_exports(request, own), "-x OMP_NUM_THREADS")
+            .ends_with("share them (export OMP_NUM_THREADS=2)"));
   CHECK_FALSE(exports.chooses_threads);
   CHECK(reason(exports, "-x CUDA_DEVICE_ORDER").find("PCI_BUS_ID order") != std::string::npos);
   CHECK(plan_exports({{}, 2, 3}, {}).set_by_us.at("OMP_NUM_THREADS") == "2");

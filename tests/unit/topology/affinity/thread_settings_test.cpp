@@ -68,6 +68,9 @@ TEST_CASE("more threads than cores, talk, TensorFlow") {
   CHECK(found.at("TF_NUM_INTEROP_THREADS") == "2");
   CHECK(settings.remarks.empty());  // siblings are requested
   request.threads_per_core = 1;
+  request.room = 7;
+  CHECK(plan_thread_settings(request, {}).variables.front().why.ends_with("share them (--threads 4)"));
+  request.room = 8;
   const ThreadSettings crowded = plan_thread_settings(request, {});
   CHECK(crowded.remarks.empty());  // the number's own reason has it
   CHECK(crowded.variables.front().why ==
