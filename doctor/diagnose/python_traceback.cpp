@@ -32,6 +32,15 @@ bool is_library(std::string_view path) {
   return has_any(path, parts);
 }
 
+// The script that pip makes of a console command: "/usr/bin/torchrun", `sys.exit(main())`.
+bool is_console_stub(std::string_view path, std::string_view code) {
+  const std::size_t slash = path.rfind('/');
+  const std::string_view name = path.substr(slash == std::string_view::npos ? 0 : slash + 1);
+  const std::string_view directory = path.substr(0, path.size() - name.size());
+  const bool is_command = directory.ends_with("bin/") && name.find('.') == std::string_view::npos;
+  return is_command && (code.empty() || starts_with_any(code, {"sys.exit(", "load_entry_point("}));
+}
+
 std::string_view last_component(std::string_view name) {
   const std::size_t dot = name.rfind('.');
   return dot == std::string_view::npos ? name : name.substr(dot + 1);
@@ -175,7 +184,8 @@ void TracebackReader::take_exception(Open& open, const ReadLine& line, std::stri
   PythonException& exception = open.exception;
   exception.type = sanitize(split.type, 120);
   exception.message = sanitize(split.message, 300);
-  const auto& frame = open.own ? open.own : open.last;
+  const bool has_own = open.own && !is_console_stub(open.own->path, open.own->code);
+  const auto& frame = has_own ? open.own : open.last;
   if (frame) {
     exception.file = frame->file;
     exception.path = frame->path;

@@ -47,6 +47,20 @@ TEST_CASE("the exception and the program's own line are the title") {
               "^^^^^^^^\n"
               "ValueError: labels out of range\n",
        "ValueError: labels out of range (train.py:18)", -1},
+      // the outermost frame outside of libraries is the script of a console command
+      {head + "  File \"/usr/bin/torchrun\", line 33, in <module>\n    "
+              "sys.exit(load_entry_point('torch==1.13.1', "
+              "'console_scripts', 'torchrun')())\n"
+              "  File \"/usr/lib/python3/dist-packages/torch/distributed/run.py\", line 762, in main\n    "
+              "run(args)\nValueError: Unsupported nproc_per_node value: x\n",
+       "ValueError: Unsupported nproc_per_node value: x (run.py:762)", -1},
+      {head + "  File \"/home/me/venv/bin/accelerate\", line 8, in <module>\n    sys.exit(main())\n"
+              "  File \"/home/me/train.py\", line 4, in f\n    g()\nValueError: bad\n",
+       "ValueError: bad (train.py:4)", -1},
+      {head + "  File \"/home/me/bin/train\", line 9, in <module>\n    main(options)\n"
+              "  File \"/usr/lib/python3/dist-packages/torch/nn.py\", line 7, in forward\n    check(x)\n"
+              "ValueError: odd\n",
+       "ValueError: odd (train:9)", -1},
       // no head: the log was cut
       {"  File \"train.py\", line 3, in f\n    g()\nMyOwnProblem: odd\n", "MyOwnProblem: odd (train.py:3)",
        -1},
