@@ -67,6 +67,18 @@ void report_place(System& system, const std::string& token, std::optional<std::u
 // As a shell reports it: 127 not found, 126 found but not to be run.
 int start_status(int code) { return code == ENOENT ? 127 : 126; }
 
+// "#!/bin/sh\r": a script with the line ends of Windows, whose interpreter would be "/bin/sh\r".
+bool has_windows_line_ends(System& system, const std::string& program) {
+  constexpr std::uint64_t most_bytes = 512;
+  try {
+    const auto begin = system.files.read_from(find_program(system, program), 0, most_bytes);
+    const std::string_view text = begin ? std::string_view(begin->bytes) : "";
+    return text.starts_with("#!") && text.substr(0, text.find('\n')).ends_with('\r');
+  } catch (const Error&) {
+    return false;  // it cannot be read: the message names its interpreter
+  }
+}
+
 int print_failure(System& system, const std::string& program, int code) {
   const std::string& host = system.environment.host_name;
   const std::string name = printable(program, 120), quoted = quote_shell(name);
@@ -75,6 +87,12 @@ int print_failure(System& system, const std::string& program, int code) {
   if (code == ECHILD) {
     message.what = fmt::format("cannot start '{}': its process guard, ddlrun-guard, was killed", name);
     message.hint = fmt::format("on {}: {}", host, find_killer);
+  } else if (code == ENOENT && has_windows_line_ends(system, program)) {
+    message.what = fmt::format(
+        "cannot start '{}': its first line ends with a carriage return, as in files of "
+        "Windows, and no interpreter has such a name",
+        name);
+    message.hint = fmt::format("sed -i 's/\\r$//' {}", quoted);
   } else if (code == ENOENT && !find_program(system, program).empty()) {
     message.what = fmt::format("cannot start '{}': its interpreter does not exist on {}", name, host);
     message.hint =

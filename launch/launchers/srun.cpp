@@ -93,14 +93,16 @@ std::string choose_pmi(ProgramMpi mpi, const std::vector<std::string>& offered) 
        "srun --mpi=list", fmt::format("--launcher {}", mpi == ProgramMpi::mpich ? "mpich" : "openmpi")});
 }
 
-void check_program_mpi(ProgramMpi mpi, LauncherKind launcher) {
+void check_program_mpi(ProgramMpi mpi, LauncherKind launcher, bool has_mpirun) {
   if (launcher == LauncherKind::ssh && (mpi == ProgramMpi::open_mpi || mpi == ProgramMpi::mpich)) {
     throw Error(
         ErrorKind::request,
         {"the program is linked with MPI, and ssh alone would start it: each rank would be rank 0 of 1",
-         "--launcher ssh, or no mpirun here",
-         mpi == ProgramMpi::mpich ? "--launcher mpich (apt-get install mpich)"
-                                  : "--launcher openmpi (apt-get install openmpi-bin)"});
+         has_mpirun ? "--launcher ssh" : "--launcher ssh, or no mpirun here",
+         fmt::format("--launcher {0}{1}", mpi == ProgramMpi::mpich ? "mpich" : "openmpi",
+                     has_mpirun                 ? ""
+                     : mpi == ProgramMpi::mpich ? " (apt-get install mpich)"
+                                                : " (apt-get install openmpi-bin)")});
   }
   const bool hydra = is_hydra(launcher);
   const bool open_mpi = launcher == LauncherKind::open_mpi;

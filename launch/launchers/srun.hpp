@@ -24,7 +24,7 @@ std::vector<std::string> parse_pmi_list(std::string_view text);
 std::string choose_pmi(ProgramMpi mpi, const std::vector<std::string>& offered);
 
 // Refuses a program whose MPI the launcher does not serve: each rank would take itself for rank 0 of 1.
-void check_program_mpi(ProgramMpi mpi, LauncherKind launcher);
+void check_program_mpi(ProgramMpi mpi, LauncherKind launcher, bool has_mpirun = false);
 
 LaunchCommand plan_srun_command(const LaunchRequest& request, const EnvVars& environment);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch/plan/launch_plan.hpp"
 
+#include "base/os/program_path.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "launch/launchers/launch_command.hpp"
@@ -46,10 +47,21 @@ PlacedRanks place_ranks(System& system, const LaunchSpec& spec) {
   return placed;
 }
 
-constexpr const char* by_ssh = "--launcher ssh, or no mpirun here";
+bool has_mpirun(System& system, const LaunchSpec& spec) {
+  return !find_program(system, spec.launcher.mpirun).empty();
+}
+
+std::string by_ssh(bool mpirun_is_here) {
+  return mpirun_is_here ? "--launcher ssh" : "--launcher ssh, or no mpirun here";
+}
+
+// "--launcher openmpi", and how to get it where mpirun is missing.
+std::string openmpi_hint(bool mpirun_is_here) {
+  return mpirun_is_here ? "--launcher openmpi" : "--launcher openmpi (apt-get install openmpi-bin)";
+}
 
 // Without MPI the ranks of libddl connect over TCP, and each proves that it has the user's token.
-void require_libddl_token(const System& system, const LaunchSpec& spec) {
+void require_libddl_token(System& system, const LaunchSpec& spec) {
   const bool is_set = std::ranges::any_of(frameworks::libddl_token_variables, [&](std::string_view name) {
     const auto own = system.environment.variables.find(std::string(name));
     return (own != system.environment.variables.end() && !own->second.empty()) ||
@@ -62,22 +74,22 @@ void require_libddl_token(const System& system, const LaunchSpec& spec) {
       ErrorKind::request,
       {"ranks of libddl, such as the bundled trainer's, need a token: --launcher ssh starts them without "
        "MPI, and they connect over TCP",
-       by_ssh,
+       by_ssh(has_mpirun(system, spec)),
        "head -c 32 /dev/urandom | base64 > token; chmod 600 token; then launch with -x "
-       "DDL_TOKEN_FILE=$PWD/token, the same file on all hosts; or --launcher openmpi (apt-get install "
-       "openmpi-bin)"});
+       "DDL_TOKEN_FILE=$PWD/token, the same file on all hosts; or " +
+           openmpi_hint(has_mpirun(system, spec))});
 }
 
 // Ranks started over ssh cannot use MPI.
-void check_without_mpi(const FrameworkSpec& framework) {
+void check_without_mpi(const FrameworkSpec& framework, bool mpirun_is_here) {
   if (!framework.needs_mpi) return;
   const bool horovod = framework.framework == frameworks::Framework::horovod;
   throw Error(
       ErrorKind::request,
       {fmt::format("{} needs MPI, and --launcher ssh starts ranks without MPI: each would be rank 0 of 1",
                    horovod ? "Horovod" : "mpi4py"),
-       by_ssh,
-       fmt::format("--launcher openmpi (apt-get install openmpi-bin){}",
+       by_ssh(mpirun_is_here),
+       fmt::format("{}{}", openmpi_hint(mpirun_is_here),
                    horovod ? "" : "; --framework none starts them without this check")});
 }
 
@@ -85,7 +97,7 @@ void check_without_mpi(const FrameworkSpec& framework) {
 std::string check_launcher(System& system, const LaunchSpec& spec, const PlacedRanks& placed,
                            const ProgramLibraries& libraries, std::vector<std::string>& remarks) {
   const ProgramMpi mpi = find_program_mpi(libraries);
-  check_program_mpi(mpi, placed.kind());
+  check_program_mpi(mpi, placed.kind(), has_mpirun(system, spec));
   if (libraries.has_libddl && placed.kind() == LauncherKind::ssh) require_libddl_token(system, spec);
   if (placed.kind() != LauncherKind::srun) return {};
   check_srun_hosts(system, placed.job.hosts);
@@ -177,7 +189,7 @@ EnvironmentPlan plan_environment(System& system, const LaunchSpec& spec, const P
       !job.all_on_this_host(system.environment) && placed.kind() != LauncherKind::srun;  // srun exports all
   plan.exports = plan_exports(
       {spec.exports, job.fewest_cores(), job.most_cores(), program.threads, others, spec.default_exports,
-       placed.kind() == LauncherKind::srun, placed.kind() == LauncherKind::ssh},
+       placed.kind() == LauncherKind::srun, placed.kind() == LauncherKind::ssh, job.room_for_cores()},
       system.environment.variables);
   add_restart_number(spec.restart, plan.exports);
   append(plan.remarks, plan.exports.remarks);

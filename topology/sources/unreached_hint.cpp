@@ -28,6 +28,9 @@ std::string read_if_possible(System& system, const std::string& path) {
 std::string unreached_hint(System& system, const std::string& host, const std::string& failure) {
   const std::string doctor = "ddlrun doctor " + quote_shell(host);
   if (failure.find("Could not resolve hostname") == std::string::npos) return doctor;
+  if (system.files.exists(host))
+    return fmt::format("--hostfile {0}, where the file {0} here has the hosts; else: {1}", quote_shell(host),
+                       doctor);
   auto known = parse_hosts_table(read_if_possible(system, "/etc/hosts"), most_known_names);
   const std::string home = system.environment.get("HOME");
   for (const std::string& path : {home + "/.ssh/config", std::string("/etc/ssh/ssh_config")}) {

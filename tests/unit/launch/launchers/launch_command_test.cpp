@@ -249,6 +249,16 @@ TEST_CASE("the program's MPI, srun's choices and what does not go together") {
   CHECK_THROWS_AS(launch::check_program_mpi(ProgramMpi::open_mpi, LauncherKind::intel_mpi), Error);
   CHECK_THROWS_AS(launch::check_program_mpi(ProgramMpi::mpich, LauncherKind::open_mpi), Error);
   CHECK_THROWS_AS(launch::check_program_mpi(ProgramMpi::open_mpi, LauncherKind::ssh), Error);
+  const auto hint = [](bool has_mpirun) {
+    try {
+      launch::check_program_mpi(ProgramMpi::open_mpi, LauncherKind::ssh, has_mpirun);
+    } catch (const Error& error) {
+      return error.message().hint;
+    }
+    return std::string();
+  };
+  CHECK(hint(true) == "--launcher openmpi");
+  CHECK(hint(false) == "--launcher openmpi (apt-get install openmpi-bin)");
   CHECK_NOTHROW(launch::check_program_mpi(ProgramMpi::none, LauncherKind::ssh));
   for (const auto kind : {LauncherKind::mpich, LauncherKind::intel_mpi, LauncherKind::srun})
     CHECK_NOTHROW(launch::check_program_mpi(ProgramMpi::mpich, kind));

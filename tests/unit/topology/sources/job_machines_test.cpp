@@ -4,6 +4,7 @@
 #include "base/text/error.hpp"
 #include "tests/support/fake_system.hpp"
 #include "topology/machine_json.hpp"
+#include "topology/sources/unreached_hint.hpp"
 
 #include <doctest/doctest.h>
 
@@ -94,6 +95,17 @@ TEST_CASE("counts on the command line need no host to be asked") {
   CHECK(job.machines[0].cores.size() == 16);
   CHECK_FALSE(job.machines[0].assumed);
   CHECK(fake.processes.ran.empty());
+}
+
+TEST_CASE("a host that is not known, and a file of that name here") {
+  tests::FakeSystem fake;
+  System system = fake.interfaces();
+  const std::string failure = "ssh: Could not resolve hostname hosts: Name or service not known";
+  CHECK(unreached_hint(system, "hosts", failure) == "ddlrun doctor hosts");
+  fake.files.files["hosts"] = "node1\nnode2\n";
+  CHECK(unreached_hint(system, "hosts", failure) ==
+        "--hostfile hosts, where the file hosts here has the hosts; else: ddlrun doctor hosts");
+  CHECK(unreached_hint(system, "hosts", "Connection refused") == "ddlrun doctor hosts");
 }
 
 TEST_SUITE_END();
