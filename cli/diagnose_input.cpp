@@ -128,6 +128,14 @@ DiagnoseInput read_run_directory(System& system, const std::string& directory, R
     input.end.status = run.end->exit_status;
     if (end.from == LogSource::unknown && run.launcher == "openmpi") input.end.from = LogSource::mpirun;
   }
+  input.end.ranks = static_cast<std::uint32_t>(run.rank_count);
+  if (const launch::RunFailure* first = run.first_failure()) {
+    input.end.first_rank = first->rank;
+    const std::string how = first->signal != 0 ? fmt::format("signal {}", first->signal)
+                                               : fmt::format("exit status {}", first->exit_status);
+    input.first_failing = diagnose::FailingRank{
+        {first->rank, first->host}, how, {directory + "/run.json", 0, "\"first_failure\""}};
+  }
   for (std::uint32_t rank = 0; rank < run.rank_count; ++rank) {
     for (const auto stream : {launch::RankStream::out, launch::RankStream::err}) {
       std::string file = launch::rank_file(directory, rank, stream);
@@ -154,6 +162,7 @@ DiagnoseInput read_job_or_run(System& system, const std::string& word, RunStatus
 diagnose::Diagnosis complete_diagnosis(System& system, const DiagnoseInput& input,
                                        diagnose::Diagnosis diagnosis) {
   if (!input.directory.empty() && !input.job) diagnosis = name_hosts_of_run(system, input, diagnosis);
+  if (input.first_failing) diagnosis.first_failing = input.first_failing;
   if (input.job) diagnosis = fit_to_job(std::move(diagnosis), *input.job, *diagnose::builtin_signatures());
   if (!diagnosis.cause || diagnosis.cause->id != diagnose::nothing_started_id) return diagnosis;
   const auto words = schedulers::read_script_words(system, diagnosis.cause->evidence.front().source);

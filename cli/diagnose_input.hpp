@@ -19,6 +19,7 @@ struct DiagnoseInput {
   std::vector<std::string> last_lines;  // of stderr, where no log was kept
   std::string directory;
   std::optional<diagnose::JobContext> job;
+  std::optional<diagnose::FailingRank> first_failing = {};  // by the record of the run
 };
 
 DiagnoseInput read_run_directory(System& system, const std::string& directory, diagnose::RunStatus end);

@@ -367,6 +367,10 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
   if (has_cause && diagnosis.cause->kind <= SignatureClass::generic) add_errors_before(diagnosis, log);
   if (diagnosis.verdict == Verdict::unknown || (has_cause && diagnosis.cause->kind >= SignatureClass::likely))
     fill_salient(diagnosis, log);
+  const auto& exceptions = log.tracebacks.exceptions();
+  diagnosis.errors_are_consequences =
+      diagnosis.verdict == Verdict::unknown && !exceptions.empty() &&
+      std::ranges::all_of(exceptions, [](const PythonException& one) { return one.is_consequence; });
   diagnosis.only_consequences = diagnosis.verdict == Verdict::unknown && shows_only_consequences(log);
   if (diagnosis.verdict == Verdict::no_trouble && !end.status) add_doubtful(diagnosis, log);
   find_first_failing(diagnosis, log);

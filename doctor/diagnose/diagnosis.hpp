@@ -17,7 +17,7 @@ namespace ddlrun::diagnose {
 // One line of a log, without its prefixes and made safe to print.
 struct LogLine {
   std::string source;      // file name, "-" for stdin
-  std::uint64_t line = 0;  // 1-based
+  std::uint64_t line = 0;  // 1-based; 0: unknown
   std::string text;
 
   bool operator==(const LogLine&) const = default;
@@ -63,6 +63,8 @@ struct RunStatus {
   LogSource from = LogSource::unknown;
   bool of_launch = false;    // for `ddlrun launch`: remedies are its options, whatever its launcher
   std::string tagging = {};  // the command that prints the rank on each line, where it is not the launcher's
+  std::optional<std::uint32_t> first_rank = {};  // the rank that failed first, as launch knows
+  std::uint32_t ranks = 0;                       // of the run; 0: unknown
 };
 
 // The other ranks of libddl report the rank of `place`, for which they waited.
@@ -93,10 +95,11 @@ struct Diagnosis {
   std::string status_meaning;  // the exit status in words, or ""
   std::vector<LogLine> salient_lines;
   bool only_consequences =
-      false;                 // a rank ended by itself, and all exceptions are those of others that noticed it
-  bool shows_error = false;  // one of `salient_lines` is certainly an error
-  bool names_ranks = false;  // the log has a rank on its lines
-  bool of_srun = false;      // it contains srun's own messages
+      false;  // a rank ended by itself, and all exceptions are those of others that noticed it
+  bool errors_are_consequences = false;  // no cause, and all exceptions notice that another process is gone
+  bool shows_error = false;              // one of `salient_lines` is certainly an error
+  bool names_ranks = false;              // the log has a rank on its lines
+  bool of_srun = false;                  // it contains srun's own messages
   std::uint64_t lines = 0;
   std::uint64_t bytes = 0;
 };

@@ -26,20 +26,26 @@ std::string render_place(const Place& place) {
 }
 
 // "host n3; in all on n1, n2, n3"
-std::string render_where(const Finding& finding) {
+std::string render_where(const Finding& finding, std::uint32_t ranks_of_run) {
   std::string text = render_place(finding.place);
   if (finding.all_hosts.size() > 1) text += "; also on " + sanitize(join(finding.all_hosts, ", "), 600);
   if (finding.all_ranks.size() > 1) {
     const std::vector<int> ranks(finding.all_ranks.begin(), finding.all_ranks.end());
-    text += "; ranks " + render_ranges(ranks);
+    text += ranks.size() == ranks_of_run ? fmt::format(" (all {} ranks)", ranks_of_run)
+                                         : "; ranks " + render_ranges(ranks);
   }
   return text;
+}
+
+// "stderr:7"
+std::string render_source(const LogLine& line) {
+  return line.line == 0 ? line.source : fmt::format("{}:{}", line.source, line.line);
 }
 
 std::string render_lines(const std::vector<LogLine>& lines) {
   std::string text;
   for (const LogLine& line : lines)
-    text += fmt::format("  {}:{}: {}\n", line.source, line.line, shorten(sanitize(line.text), line_width));
+    text += fmt::format("  {}: {}\n", render_source(line), shorten(sanitize(line.text), line_width));
   return text;
 }
 
@@ -83,7 +89,7 @@ std::string render_cause(const Diagnosis& diagnosis) {
   const bool likely = cause.kind == SignatureClass::likely;
   std::string text = fmt::format("{}: {} [{}]\n", likely ? "most likely" : "cause", cause.title, cause.id);
   text += fmt::format("  {}\n", cause.cause);
-  const std::string where = render_where(cause);
+  const std::string where = render_where(cause, diagnosis.end.ranks);
   if (!where.empty()) text += fmt::format("at: {}\n", where);
   if (!cause.evidence.empty()) text += "evidence:\n" + render_lines(lines_in_order(cause));
   text += render_other_lines(diagnosis, cause) + "try:\n";
@@ -119,7 +125,7 @@ std::string render_also_seen(const std::vector<Finding>& findings) {
     const Finding& finding = findings[i];
     text += fmt::format("  [{}] {} ({}", finding.id, finding.title, role_of(finding));
     if (!finding.evidence.empty()) {
-      text += fmt::format("; {}:{}", finding.evidence.front().source, finding.evidence.front().line);
+      text += "; " + render_source(finding.evidence.front());
     }
     text += finding.count > 1 ? fmt::format(", {} times)\n", finding.count) : ")\n";
   }
@@ -131,8 +137,8 @@ std::string render_also_seen(const std::vector<Finding>& findings) {
 
 std::string render_first_failing(const FailingRank& failing) {
   const std::string how = failing.how.empty() ? "" : ": " + failing.how;
-  return fmt::format("first to fail: {}{} ({}:{})\n", render_place(failing.place), how,
-                     failing.evidence.source, failing.evidence.line);
+  return fmt::format("first to fail: {}{} ({})\n", render_place(failing.place), how,
+                     render_source(failing.evidence));
 }
 
 // The command whose log has the rank on each line.

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace ddlrun::diagnose {
@@ -23,6 +24,30 @@ bool has_line_before(const LogFacts& log, const PythonException& exception) {
     return line.score >= min_before_interrupt && !has(line.line.text, "KeyboardInterrupt") &&
            line.source == exception.source && line.line.line < exception.evidence.front().line;
   });
+}
+
+bool is_same(const PythonException& a, const PythonException& b) {
+  return a.type == b.type && a.message == b.message && a.path == b.path && a.line == b.line;
+}
+
+// Of several ranks with the same exception, that of the rank that failed first.
+const PythonException& of_first_rank(const PythonException& exception, const LogFacts& log,
+                                     std::optional<std::uint32_t> first_rank) {
+  if (!first_rank) return exception;
+  const auto& all = log.tracebacks.exceptions();
+  const auto found = std::ranges::find_if(all, [&](const PythonException& one) {
+    return one.place.rank == first_rank && !one.is_consequence && is_same(one, exception);
+  });
+  return found == all.end() ? exception : *found;
+}
+
+// The ranks that have it; empty for one rank alone.
+std::vector<std::uint32_t> ranks_with(const PythonException& exception, const LogFacts& log) {
+  std::set<std::uint32_t> ranks;
+  for (const PythonException& one : log.tracebacks.exceptions())
+    if (one.place.rank && is_same(one, exception)) ranks.insert(*one.place.rank);
+  return ranks.size() > 1 ? std::vector<std::uint32_t>(ranks.begin(), ranks.end())
+                          : std::vector<std::uint32_t>();
 }
 
 // The first exception that is the cause of what follows it, or nullptr.
@@ -93,6 +118,7 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last
   const PythonException* exception = causing_exception(findings, log, last_episode);
   const Signature* signature = find_signature(log.signatures, python_exception_id);
   if (exception == nullptr || signature == nullptr) return;
+  exception = &of_first_rank(*exception, log, diagnosis.end.first_rank);
   if (add_to_known(findings, *exception, log)) return;
   const std::string& source = log.sources[exception->source];
   const EvidenceLine& frame = exception->evidence.front();
@@ -108,6 +134,7 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last
   finding.reference = signature->reference;
   finding.title = message;
   if (!exception->file.empty()) finding.title += fmt::format(" ({}:{})", exception->file, exception->line);
+  finding.all_ranks = ranks_with(*exception, log);
   finding.evidence = lines_in(source, exception->evidence);
   finding.following = lines_in(source, exception->following);
 

@@ -8,8 +8,7 @@ namespace ddlrun::diagnose {
 
 // How ddlrun's lines begin before what it quotes.
 constexpr std::string_view report_heads[] = {
-    "ddlrun: what the output above says:", "ddlrun: cause in the job's log:",
-    "ddlrun: no known failure matches; "};
+    "ddlrun: what the output says:", "ddlrun: cause in the job's log:", "ddlrun: no known failure matches:"};
 
 // A head, or a quoted line below it.
 bool is_of_report(std::string_view line);

@@ -51,8 +51,12 @@ void add_status_causes(Diagnosis& diagnosis, const LogFacts& log) {
     if (std::any_of(diagnosis.also_seen.begin(), diagnosis.also_seen.end(), known)) continue;
     Finding finding = finding_for(signature, ended ? ended->place : Place(), "", log, diagnosis);
     finding.kind = SignatureClass::fact;
-    for (const auto& found : log.salient.best(4))
-      finding.evidence.push_back(in_source(found.line, log, found.source));
+    // The message on the signal shows it; lines of other ranks are its consequences.
+    if (ended && ended->how.starts_with("signal "))
+      finding.evidence.push_back(ended->evidence);
+    else
+      for (const auto& found : log.salient.best(4))
+        finding.evidence.push_back(in_source(found.line, log, found.source));
     insert_before(diagnosis.also_seen, SignatureClass::ending, std::move(finding));
   }
 }

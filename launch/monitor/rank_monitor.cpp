@@ -80,6 +80,8 @@ void RankMonitor::take(const RankReport& report, Time now) {
     const Time::duration window = kills_programs_ ? Time::duration(before_kills) : late_report;
     const bool caused_first = report.alone && first && (first->signal == 0 || first->signal == SIGPIPE) &&
                               now - first_failed_ < window;
+    if (report.exit_status == 0 && !record_.first_failure && !record_.first_ended)
+      record_.left_early.push_back(report.rank);
     if (report.exit_status != 0 && (!first || caused_first)) {
       first = report;
       if (!may_be_mpirun) first_failed_ = now;

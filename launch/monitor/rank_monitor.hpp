@@ -37,6 +37,7 @@ struct MonitorRecord {
   std::vector<std::string> silent_hosts;    // at any time
   std::vector<std::string> lost_hosts;      // named as lost, or without reports of their ranks' ends
   std::map<std::uint32_t, int> ends;        // exit status by rank, of the ranks that reported
+  std::vector<std::uint32_t> left_early;    // ended with status 0 before any failure, in this order
 };
 
 class RankMonitor {

@@ -3,7 +3,9 @@
 
 #include "doctor/diagnose/salient_lines.hpp"
 #include "launch/monitor/exit_banner.hpp"
+#include "launch/monitor/rank_files.hpp"
 #include "launch/run/run_remedies.hpp"
+#include "launch/run/unexplained_end.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -20,6 +22,31 @@ std::string master_port_of(const frameworks::FrameworkPlan& framework) {
   return found == framework.shared.end() ? "" : found->value;
 }
 
+// What is known without a cause in the output.
+void conclude_unexplained(const diagnose::Diagnosis& found, const LaunchRun& run,
+                          const FailureContext& context, FailureCause& cause) {
+  UnexplainedEnd end;
+  end.status = context.status;
+  end.first = context.first;
+  end.hosts = run.plan.placed.job.hosts;
+  end.last_lines = context.last_lines;
+  if (context.first && run.spec.output.writes_files())
+    end.rank_file = rank_file(run.run_dir, context.first->rank, RankStream::err);
+  end.is_alone = found.only_consequences ||
+                 (found.errors_are_consequences && context.knows_ranks && context.last_lines.empty());
+  for (const diagnose::LogLine& line : found.salient_lines)
+    if (line.text != context.report && !diagnose::is_boilerplate(line.text) && !is_report_of_end(line.text))
+      end.error_lines.push_back(line.text);
+  if (found.errors_are_consequences && !end.is_alone && !context.left_early.empty()) {
+    end.left = context.left_early;
+    end.left_host = host_finder(run.plan.placed.job.ranks)(end.left.front());
+    cause.missed_rank = diagnose::Place{end.left.front(), end.left_host};
+    std::ranges::sort(end.left.begin() + 1, end.left.end());
+  }
+  cause.is_known = !end.left.empty();
+  cause.text = render_unexplained_end(end);
+}
+
 }  // namespace
 
 FailureCause conclude_failure(diagnose::Diagnosis found, const LaunchRun& run,
@@ -30,10 +57,7 @@ FailureCause conclude_failure(diagnose::Diagnosis found, const LaunchRun& run,
   if (context.launcher_died && (!found.cause || found.cause->id != launcher_crash_id)) return cause;
   found = diagnose::with_hosts(std::move(found), host_finder(run.plan.placed.job.ranks));
   if (!found.cause) {
-    cause.first_is_alone = found.only_consequences;
-    for (const diagnose::LogLine& line : found.salient_lines)
-      if (line.text != context.report && !diagnose::is_boilerplate(line.text) && !is_report_of_end(line.text))
-        cause.error_lines.push_back(line.text);
+    if (!context.launcher_died) conclude_unexplained(found, run, context, cause);
     return cause;
   }
   cause.trainer_refused = found.cause->id == diagnose::trainer_error_id && context.trainer_printed;
@@ -49,6 +73,7 @@ FailureCause conclude_failure(diagnose::Diagnosis found, const LaunchRun& run,
       fit_remedies(found.cause->remedies, {run.plan.placed.kind(), run.plan.placed.job.hosts,
                                            host.empty() && context.first ? context.first->host : host,
                                            context.in_job, master_port_of(run.plan.environment.framework)});
+  cause.is_known = true;
   cause.text = diagnose::render_diagnosis(found);
   return cause;
 }

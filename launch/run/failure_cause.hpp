@@ -14,21 +14,24 @@
 namespace ddlrun::launch {
 
 struct FailureCause {
-  std::string text;                             // for people; "" without a known cause
+  std::string text;                             // for people; "" where launch has explained the end before
+  bool is_known = false;                        // the text has a cause
   bool was_printed = false;                     // the screen has the cause, with place and remedy
   bool trainer_refused = false;                 // it is an error of the bundled trainer, one for all ranks
-  std::vector<std::string> error_lines;         // without a cause: the lines that look most like errors
-  bool first_is_alone = false;                  // those are consequences: one rank ended by itself
-  std::optional<diagnose::Place> missed_rank;   // the rank that the others report as missing
+  std::optional<diagnose::Place> missed_rank;   // the rank that the others report as missing, or that left
   std::vector<std::uint32_t> mismatched_ranks;  // the two ranks whose calls differ
 };
 
 struct FailureContext {
-  std::optional<RankReport> first;  // the rank that failed first
-  std::string report;               // the line that says so
-  bool launcher_died = false;       // and launch has printed that
-  bool trainer_printed = false;     // an error, on the screen
-  bool in_job = false;              // of a scheduler
+  int status = 0;                              // of the job
+  std::optional<RankReport> first;             // the rank that failed first
+  std::string report;                          // the line that says so
+  bool launcher_died = false;                  // and launch has printed that
+  bool trainer_printed = false;                // an error, on the screen
+  bool in_job = false;                         // of a scheduler
+  bool knows_ranks = false;                    // of each line on stderr
+  std::vector<std::uint32_t> left_early = {};  // ended with status 0 before any failure
+  std::vector<std::string> last_lines = {};    // of `first` on stderr, where ranks are known
 };
 
 FailureCause conclude_failure(diagnose::Diagnosis found, const LaunchRun& run, const FailureContext& context);

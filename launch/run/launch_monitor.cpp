@@ -147,6 +147,7 @@ std::vector<std::string> LaunchMonitor::last_lines_of(std::uint32_t rank) const 
 void LaunchMonitor::analyse(std::string_view line, std::optional<std::uint32_t> rank) {
   if (!run_.spec.monitor.diagnose || line.empty()) return;
   if (line.starts_with("ddl-train: error: ")) trainer_printed_error_ = run_.spec.output.shows();
+  if (run_.spec.output.writes_files()) stream_lines_.take(line, rank, !in_line_);
   if (rank && !in_line_) lines_.take(fmt::format("[1,{}]<stderr>:", *rank));
   lines_.take(line);
   in_line_ = line.back() != '\n';
@@ -305,15 +306,26 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   // Open MPI 5.0.7 does not always name the rank that was killed.
   if (is_open_mpi && first && first->alone && first->exit_status != result.exit_status)
     analyse(report + "\n", {});
-  if (!is_open_mpi && !first && last_lines_.empty()) return {};  // silence too
   if (first) lines_.set_host(first->rank, first->host);
-  const diagnose::RunStatus end{
-      result.exit_status, is_open_mpi ? diagnose::LogSource::mpirun : diagnose::LogSource::unknown, true};
-  diagnose::Diagnosis found = diagnose::fit_to_job(lines_.diagnosis(end), job_context(system_.environment),
-                                                   *diagnose::builtin_signatures());
-  cause_ = conclude_failure(
-      std::move(found), run_,
-      {first, report, launcher_died, trainer_printed_error_, in_scheduler_job(system_.environment)});
+  diagnose::RunStatus end{result.exit_status,
+                          is_open_mpi ? diagnose::LogSource::mpirun : diagnose::LogSource::unknown, true};
+  if (first) end.first_rank = first->rank;
+  end.ranks = static_cast<std::uint32_t>(run_.plan.placed.job.ranks.size());
+  diagnose::Diagnosis found;
+  if (is_open_mpi || first || !last_lines_.empty())  // of the other launchers silence shows nothing
+    found = diagnose::fit_to_job(lines_.diagnosis(end), job_context(system_.environment),
+                                 *diagnose::builtin_signatures());
+  if (run_.spec.output.writes_files()) found = cite_rank_files(std::move(found), stream_lines_);
+  FailureContext context{result.exit_status,
+                         first,
+                         report,
+                         launcher_died,
+                         trainer_printed_error_,
+                         in_scheduler_job(system_.environment)};
+  context.knows_ranks = output_ || run_.plan.placed.kind() == LauncherKind::ssh;
+  if (ranks_) context.left_early = ranks_->record().left_early;
+  if (first) context.last_lines = last_lines_of(first->rank);
+  cause_ = conclude_failure(std::move(found), run_, context);
   return cause_.text;
 }
 

@@ -20,6 +20,7 @@
 #include "launch/run/failure_cause.hpp"
 #include "launch/run/launch_output.hpp"
 #include "launch/run/launch_run.hpp"
+#include "launch/run/stream_lines.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -49,7 +50,7 @@ class LaunchMonitor {
   std::vector<std::string> last_lines() const { return {last_lines_.begin(), last_lines_.end()}; }
   // The last lines of a rank on stderr; known with `--launcher ssh` and --rank-output.
   std::vector<std::string> last_lines_of(std::uint32_t rank) const;
-  // Why the job ended badly, for people; "" without a known cause, or after a stall or a lost host.
+  // Why the job ended badly, for people, or what is known of its end; "" after a stall or a lost host.
   std::string diagnosis(const ProcessResult& result);
   const FailureCause& cause() const { return cause_; }  // after diagnosis()
   // The status of a job that had to be ended: 124 after a stall, 5 with a host lost; else nothing.
@@ -98,6 +99,7 @@ class LaunchMonitor {
   std::optional<LaunchOutput> output_;
   std::deque<std::string> last_lines_;
   std::map<std::uint32_t, std::deque<std::string>> last_of_rank_;
+  StreamLines stream_lines_;       // of lines_
   bool in_line_ = false;           // what was analysed last had no newline
   std::vector<std::string> down_;  // down by the scheduler, if no rank reported
 };

@@ -131,46 +131,9 @@ void print_first_log(System& system, const LaunchRun& run) {
     system.err(render_last_lines(system, run.run_dir, run.record.watched->first_failure->rank));
 }
 
-// Where no cause is known: what the rank that failed first printed last, or the likely error lines of all
-// ranks, and what to try.
-void print_unexplained(System& system, const LaunchRun& run, const LaunchMonitor& monitor) {
-  const auto& watched = run.record.watched;
-  std::vector<std::string> lines;
-  const bool is_first_log_printed = hides_first_failure(run);
-  if (!is_first_log_printed && watched && watched->first_failure)
-    lines = monitor.last_lines_of(watched->first_failure->rank);
-  std::string which;
-  bool is_alone = false;
-  if (!lines.empty()) {
-    which = fmt::format("the last {} line{} of rank {} on stderr", lines.size(), lines.size() == 1 ? "" : "s",
-                        watched->first_failure->rank);
-  } else if (!is_first_log_printed) {
-    lines = monitor.cause().error_lines;
-    is_alone = monitor.cause().first_is_alone && watched && watched->first_failure;
-    which = is_alone ? fmt::format(
-                           "rank {} ended by itself and printed no error; the errors of the others "
-                           "are consequences",
-                           watched->first_failure->rank)
-                     : fmt::format("the most likely error line{}", lines.size() == 1 ? "" : "s");
-  }
-  if (!lines.empty()) system.err(fmt::format("ddlrun: no known failure matches; {}:\n", which));
-  for (const std::string& line : lines) system.err("  | " + printable(line, 400) + "\n");
-  if (is_alone) {
-    const int status = watched->first_failure->exit_status;
-    system.err(fmt::format("ddlrun: look in the program for what ends it with status {}, such as sys.exit\n",
-                           status));
-    return;
-  }
-  system.err(
-      fmt::format("ddlrun: {} the hosts: ddlrun doctor {}\n",
-                  lines.empty() ? "the output does not show why; check" : "if they do not show why, check",
-                  quote_shell(fold_host_list(run.plan.placed.job.hosts))));
-}
-
 // Which rank failed first, how the job ended, and where its files are.
-// `explained`: a message before this one has the cause.
 void print_end(System& system, const LaunchRun& run, const ObservedRun& observed,
-               const LaunchMonitor& monitor, int status, bool explained) {
+               const LaunchMonitor& monitor, int status) {
   const int stop_signal = observed.result.forwarded_signal;
   const bool saved = status == saved_status;  // no failure
   if (observed.monitored && stop_signal == 0 && !saved) {
@@ -200,8 +163,6 @@ void print_end(System& system, const LaunchRun& run, const ObservedRun& observed
   const bool has_files = run.spec.output.mode == OutputSpec::Mode::files || run.spec.output.tee;
   system.err(fmt::format("ddlrun: the job {}; run directory {}{}\n", how, run.run_dir,
                          has_files ? "; each rank's output: " + rank_file_directory(run.run_dir) : ""));
-  const bool unexplained = status != 0 && !saved && stop_signal == 0 && run.record.diagnosis.empty();
-  if (unexplained && run.spec.monitor.diagnose && !explained) print_unexplained(system, run, monitor);
 }
 
 // Adds the end to the record and writes it.
@@ -249,10 +210,13 @@ LaunchEnd run_launch(System& system, LaunchRun run) {
   record_result(system, result_file, status, run.record);
   record_end(system, observed, monitor, status, run);
   check_started(result, run.command.argv[0], run.plan.placed.kind());
-  if (result.forwarded_signal == 0 && status != saved_status) print_first_log(system, run);
-  if (!run.record.diagnosis.empty() && !monitor.cause().was_printed)
-    system.err("ddlrun: what the output above says:\n" + run.record.diagnosis);
-  print_end(system, run, observed, monitor, status, monitor.cause().was_printed || monitor.status(result));
+  const FailureCause& cause = monitor.cause();
+  const bool shows_log = cause.is_known || cause.text.empty();  // else the text has those lines
+  if (result.forwarded_signal == 0 && status != saved_status && shows_log) print_first_log(system, run);
+  if (!run.record.diagnosis.empty() && !cause.was_printed)
+    system.err((cause.is_known ? "ddlrun: what the output says:\n" : "ddlrun: no known failure matches:\n") +
+               run.record.diagnosis);
+  print_end(system, run, observed, monitor, status);
   const bool all_ok = count_verdicts(observed.placement).ok == observed.placement.size();
   LaunchEnd end{status, result.forwarded_signal, {}};
   if (observed.monitored) end.lost_hosts = observed.monitored->lost_hosts;

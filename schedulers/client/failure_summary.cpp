@@ -21,7 +21,7 @@ namespace ddlrun::schedulers {
 namespace {
 
 // The line that `ddlrun launch` prints before its own diagnosis.
-constexpr std::string_view launch_diagnosis_line = "ddlrun: what the output above says";
+constexpr std::string_view launch_diagnosis_line = "ddlrun: what the output says";
 // The message of the script when it gives up: ddl_fail in schedulers/script_body.cpp.
 constexpr std::string_view gives_up = "ddlrun job: ", remedy_lead = "  try: ";
 constexpr std::size_t last_bytes = 1u << 16;  // in which the script's last words are looked for

@@ -50,15 +50,16 @@ launch verbose 1 -v -- true
 has "launch -v: the command" verbose.err "$rankfile_option"
 launch unexplained 1 -- sh -c 'exit 3'
 same "a cause that is not known: status" 3 "$status"
-has "a cause that is not known" unexplained.err "ddlrun: the output does not show why; check the hosts: ddlrun doctor "
+has "a cause that is not known" unexplained.err "exited with status 3, and the output does not show why"
+has "a cause that is not known" unexplained.err "  ddlrun doctor $(hostname)   # checks the hosts"
 launch deck 1 -- sh -c 'echo "heat: cannot read the input deck material.dat" >&2; exit 7'
-has "no known cause: the likely error line" deck.err "ddlrun: no known failure matches; the most likely error line:"
+has "no known cause: the likely error line" deck.err "the most likely error line:"
 has "no known cause: the likely error line" deck.err "  | heat: cannot read the input deck material.dat"
 has_not "no known cause: the likely error line" deck.err "does not show why"
 launch saved 2 -- sh -c 'echo bye >&2; exit 75'
 same "status 75 of a program that saved: status" 75 "$status"
 has "status 75 of a program that saved" saved.err "ddlrun: the job saved and can go on (status 75); run directory "
-for text in "failed first" "check the hosts" "what the output above says"; do has_not "status 75 is no failure" saved.err "$text"; done
+for text in "failed first" "checks the hosts" "what the output says"; do has_not "status 75 is no failure" saved.err "$text"; done
 launch explained 1 -- sh -c 'echo "x: error while loading shared libraries: libx.so.1: cannot open shared object file: No such file or directory" >&2; exit 127'
 has_not "a cause that is known" explained.err "does not show why"
 

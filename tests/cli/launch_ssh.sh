@@ -138,7 +138,7 @@ has "a signal: the rank's lines" abort.err "bad table"
 for word in HOST JOB mpirun srun; do has_not "a signal: remedies" abort.err "$word"; done
 # shellcheck disable=SC2016
 launch unknown "${two[@]}" -- sh -c '[ $DDLRUN_RANK = 0 ] && exec sleep 5; echo "12 columns, 13 wanted" >&2; exit 4'
-has "no known cause: the last lines" unknown.err "no known failure matches; the last 1 line of rank 1 on stderr:"
+has "no known cause: the last lines" unknown.err "the last 1 line of rank 1 on stderr:"
 has "no known cause: the last lines" unknown.err "  | 12 columns, 13 wanted"
 # shellcheck disable=SC2016
 launch killed "${two[@]}" -- sh -c 'kill -KILL $PPID'
@@ -160,6 +160,32 @@ printf '#!/no/such/interpreter\n' > script
 chmod 755 script
 launch interpreter "${two[@]}" -- ./script
 has "no such interpreter" interpreter.err "cannot start './script': its interpreter does not exist on "
+printf '#!/bin/sh\r\nexit 0\r\n' > crlf.sh
+chmod 755 crlf.sh
+launch crlf "${two[@]}" -- ./crlf.sh
+has "line ends of Windows" crlf.err "cannot start './crlf.sh': its first line ends with a carriage return"
+has "line ends of Windows" crlf.err "sed -i 's/\\r\$//' ./crlf.sh"
+# shellcheck disable=SC2016
+launch left "${two[@]}" --rank-output files -- /usr/bin/python3 -c 'import os, sys, time
+if os.environ["DDLRUN_RANK"] == "1": sys.exit(0)
+time.sleep(1)
+raise RuntimeError("[pair.cc:598] Connection closed by peer [10.83.1.4]:52368")'
+has "a rank that leaves early" left.err "cause: rank 1 on $(hostname) ended with status 0 before the others: their errors are consequences"
+has "a rank that leaves early" left.err "rank 1 on $(hostname) failed first: it left while the other ranks waited for it"
+run "$DDLRUN" diagnose last
+has "diagnose last: as launch found it" "$work/out" "cause: rank 1 on $(hostname) ended with status 0 before the others"
+# shellcheck disable=SC2016
+launch cited "${two[@]}" --rank-output files -- /usr/bin/python3 -c 'import os, sys, time
+if os.environ["DDLRUN_RANK"] == "0": time.sleep(20)
+print("epoch 1", file=sys.stderr)
+raise ValueError("odd")'
+has "--rank-output files: the place in the file" cited.err "  out/rank-0001.err:4: ValueError: odd"
+has_not "--rank-output files: nothing is above" cited.err "above"
+launch silent "${two[@]}" --tee -- sh -c '[ $DDLRUN_RANK = 0 ] && exec sleep 5; exit 7'
+run "$DDLRUN" diagnose last
+has "diagnose last: the rank that failed first" "$work/out" "cause: unknown: rank 1 on $(hostname) exited with status 7"
+run "$DDLRUN" diagnose --json last
+has "diagnose --json last: the rank that failed first" "$work/out" '"rank": 1'
 launch unwatched "${two[@]}" --no-monitor -- sh -c 'exit 4'
 same "--no-monitor: status" 4 "$status"
 has "--no-monitor: the head reports" unwatched.err "failed first: it exited with status 4"

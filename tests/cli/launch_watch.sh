@@ -64,7 +64,7 @@ try: raise RuntimeError("[pair.cc:598] Connection closed by peer [10.83.1.4]:523
 except RuntimeError: traceback.print_exc()
 time.sleep(20)'
   same "a rank that ends by itself: status" 3 "$status"
-  has "a rank that ends by itself" alone.err "rank 1 ended by itself and printed no error; the errors of the others are consequences:"
+  has "a rank that ends by itself" alone.err "cause: unknown: rank 1 on $(hostname) exited with status 3 by itself and printed no error"
   has "a rank that ends by itself" alone.err "  | RuntimeError: [pair.cc:598] Connection closed by peer"
   has_not "a rank that ends by itself" alone.err "  | Traceback"
   has "a rank that ends by itself" alone.err "what ends it with status 3"

@@ -77,12 +77,12 @@ TEST_CASE("what ddlrun itself quoted is no evidence") {
       "ddlrun: rank 2 on node4 failed first: it exited with status 3\n"
       "ddlrun: the job ended with status 3; run directory /w/run.15\n";
   const std::string quoted =
-      "ddlrun: no known failure matches; the most likely error lines:\n  | Traceback (most recent call "
+      "ddlrun: no known failure matches:\nthe most likely error lines:\n  | Traceback (most recent call "
       "last):\n"
       "  | RuntimeError: CUDA error: out of memory\n"
       "ddlrun: if they do not show why, check the hosts: ddlrun doctor node4\n";
   const std::string diagnosed =
-      "ddlrun: what the output above says:\ncause: a host of the rankfile\nevidence:\n"
+      "ddlrun: what the output says:\ncause: a host of the rankfile\nevidence:\n"
       "  stderr:4: ModuleNotFoundError: No module named 'x'\n";
   for (const std::string& log : {end + quoted, diagnosed + end}) {
     CAPTURE(log);

@@ -186,7 +186,7 @@ TEST_CASE("a known cause has a title, and is rendered unless launch has printed 
   const FailureSummary found = failed.summary(log);
   CHECK_FALSE(found.title.empty());
   CHECK_FALSE(found.diagnosis.empty());
-  const FailureSummary again = failed.summary(log + "ddlrun: what the output above says:\n");
+  const FailureSummary again = failed.summary(log + "ddlrun: what the output says:\n");
   CHECK(again.title == found.title);
   CHECK(again.diagnosis.empty());
 }
