@@ -116,7 +116,7 @@ ProgramPlan plan_program(System& system, const LaunchSpec& spec, const PlacedRan
   plan.program = spec.program_list.empty()
                      ? choose_program(system, spec.program, placed.job.on_this_host(system.environment))
                      : ChosenProgram{{spec.program_list}, false};
-  if (placed.kind() == LauncherKind::ssh) check_without_mpi(spec.framework);
+  if (placed.kind() == LauncherKind::ssh) check_without_mpi(spec.framework, has_mpirun(system, spec));
   check_not_nested(plan.program.command, placed.job.ranks.size(), placed.job.hosts.size(),
                    {launch_line(spec), spec.shape.says_count()});
   if (plan.program.is_trainer && spec.program.empty())

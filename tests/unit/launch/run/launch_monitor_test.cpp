@@ -2,9 +2,8 @@
 #include "launch/run/launch_monitor.hpp"
 
 #include "base/process/posix_rank_supervisor.hpp"
-#include "launch/rank/placement_line.hpp"
 #include "launch/rank/stderr_source.hpp"
-#include "tests/support/fake_system.hpp"
+#include "tests/unit/launch/run/monitored_job.hpp"
 
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -13,47 +12,8 @@ using namespace ddlrun;
 using launch::LaunchMonitor;
 using launch::RankReport;
 using launch::RankStatus;
-
-namespace {
-
-// Two ranks on h1 and h2, under Open MPI, with supervisors that report by the token "tok".
-struct Job : tests::FakeSystem {
-  launch::LaunchSpec spec;
-  launch::LaunchPlan plan;
-  System system = interfaces();
-  launch::LaunchRun run{spec, plan, {}, {}, "/runs/r"};
-
-  Job() {
-    plan.placed.launcher.version.kind = launch::LauncherKind::open_mpi;
-    plan.placed.job.hosts = {"h1", "h2"};
-    plan.placed.job.ranks = {{0, 0, "h1", "0:0", {0}, 1}, {1, 0, "h2", "0:0", {0}, 1}};
-    plan.program.token = "tok";
-    plan.program.verify = true;
-    run.command.forwards_end = true;
-  }
-  static std::string status_line(std::uint32_t rank, RankStatus sign, int exit_status = 0, int signal = 0,
-                                 bool alone = false) {
-    RankReport report;
-    report.rank = rank;
-    report.host = rank == 0 ? "h1" : "h2";
-    report.sign = sign;
-    report.exit_status = exit_status;
-    report.signal = signal;
-    report.alone = alone;
-    return launch::render_status_line("tok", report);
-  }
-  static std::string place_line(std::uint32_t rank, int pu) {
-    return launch::render_placement_line("tok", {rank, 0, rank == 0 ? "h1" : "h2", {pu}});
-  }
-};
-
-ProcessResult ended(int exit_status) {
-  ProcessResult result;
-  result.exit_status = exit_status;
-  return result;
-}
-
-}  // namespace
+using tests::ended;
+using tests::Job;
 
 TEST_SUITE_BEGIN("launch/run/launch_monitor");
 
@@ -340,117 +300,6 @@ TEST_CASE("without supervisors, tokens and diagnosis nothing is read") {
   CHECK_FALSE(hooks.on_stderr_line);
   CHECK_FALSE(hooks.tick);
   CHECK_FALSE(monitor.watched().has_value());
-}
-
-namespace {
-
-// What a rank of PyTorch prints when its peer is gone.
-constexpr const char* closed_by_peer =
-    "Traceback (most recent call last):\n"
-    "  File \"/home/me/ddp.py\", line 12, in <module>\n"
-    "    dist.all_reduce(t)\n"
-    "RuntimeError: [pair.cc:598] Connection closed by peer [10.83.1.4]:52368\n";
-
-// The same by each launcher that knows the end of each rank; with ssh and files also the rank of each line.
-struct Ended : Job {
-  std::optional<LaunchMonitor> monitor;
-
-  explicit Ended(launch::LauncherKind kind) {
-    plan.placed.launcher.version.kind = kind;
-    plan.program.verify = false;
-    monitor.emplace(system, run);
-  }
-  void print(std::uint32_t rank, const std::string& text) {
-    const bool by_ssh = plan.placed.kind() == launch::LauncherKind::ssh;
-    std::size_t end = 0;
-    for (std::size_t at = 0; at < text.size(); at = end + 1) {
-      end = text.find('\n', at);
-      const std::string line = text.substr(at, end + 1 - at);
-      monitor->hooks().on_stderr_line(by_ssh ? launch::mark_stderr_lines("tok", rank, line) : line);
-    }
-  }
-  void end(std::uint32_t rank, int status, int signal = 0) {
-    monitor->hooks().on_stderr_line(status_line(rank, RankStatus::ended, status, signal));
-  }
-  std::string diagnosis(int status) {
-    monitor->finish(ended(status));
-    return monitor->diagnosis(ended(status));
-  }
-};
-
-}  // namespace
-
-TEST_CASE("a rank that left with status 0 is the cause, the errors of the others are consequences") {
-  for (const auto kind : {launch::LauncherKind::ssh, launch::LauncherKind::open_mpi}) {
-    Ended job(kind);
-    job.end(1, 0);
-    job.print(0, closed_by_peer);
-    job.end(0, 1);
-    const std::string diagnosis = job.diagnosis(1);
-    CAPTURE(diagnosis);
-    CHECK(diagnosis.starts_with("cause: rank 1 on h2 ended with status 0 before the others"));
-    CHECK(diagnosis.find("at: rank 1 on h2\n") != std::string::npos);
-    CHECK(job.monitor->cause().is_known);
-    CHECK(job.monitor->cause().missed_rank == diagnose::Place{1, "h2"});
-  }
-  // A rank that ends after the failure was ended by it; an error of its own is the cause.
-  Ended later(launch::LauncherKind::ssh);
-  later.print(0, closed_by_peer);
-  later.end(0, 1);
-  later.end(1, 0);
-  CHECK(later.diagnosis(1).starts_with("cause: unknown: rank 0 on h1 exited with status 1"));
-  Ended own(launch::LauncherKind::ssh);
-  own.end(1, 0);
-  own.print(0, "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\nValueError: odd\n");
-  own.end(0, 1);
-  CHECK(own.diagnosis(1).starts_with("cause: ValueError: odd (a.py:1)"));
-}
-
-TEST_CASE("without a known cause the diagnosis names the rank that failed first, and how") {
-  Ended silent(launch::LauncherKind::ssh);
-  silent.end(1, 3);
-  silent.end(0, 143, 15);
-  CHECK(silent.diagnosis(3) ==
-        "cause: unknown: rank 1 on h2 exited with status 3, and the output does not show why\n"
-        "at: rank 1 on h2\ntry:\n"
-        "  look in the program for what ends it with status 3, such as sys.exit\n"
-        "  ddlrun doctor h[1-2]   # checks the hosts\n");
-  CHECK_FALSE(silent.monitor->cause().is_known);
-  Ended alone(launch::LauncherKind::ssh);
-  alone.print(0, closed_by_peer);
-  alone.end(1, 7);
-  alone.end(0, 1);
-  const std::string diagnosis = alone.diagnosis(7);
-  CAPTURE(diagnosis);
-  CHECK(diagnosis.starts_with(
-      "cause: unknown: rank 1 on h2 exited with status 7 by itself and printed no error"));
-  CHECK(diagnosis.find("  | rank 0: RuntimeError: [pair.cc:598] Connection closed by peer") !=
-        std::string::npos);
-}
-
-TEST_CASE("the evidence of a crash is the line with its signal, not the error of another rank") {
-  Ended job(launch::LauncherKind::ssh);
-  job.print(0, closed_by_peer);
-  job.end(1, 139, 11);
-  job.end(0, 1);
-  const std::string diagnosis = job.diagnosis(139);
-  CAPTURE(diagnosis);
-  CHECK(diagnosis.starts_with("cause: a rank crashed (SIGSEGV)"));
-  CHECK(diagnosis.find("ddlrun: rank 1 on h2 failed first: it was ended by signal 11 (SIGSEGV)") !=
-        std::string::npos);
-  CHECK(diagnosis.find("Traceback") == std::string::npos);
-}
-
-TEST_CASE("an exception of all ranks is at the rank that failed first") {
-  Ended job(launch::LauncherKind::ssh);
-  for (const std::uint32_t rank : {0U, 1U})
-    job.print(rank,
-              "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\nValueError: odd\n");
-  job.end(1, 1);
-  job.end(0, 1);
-  const std::string diagnosis = job.diagnosis(1);
-  CAPTURE(diagnosis);
-  CHECK(diagnosis.find("at: rank 1 on h2 (all 2 ranks)\n") != std::string::npos);
 }
 
 TEST_SUITE_END();

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// What launch makes of the ends of ranks: the cause, or what is known without one.
+#include "launch/rank/stderr_source.hpp"
+#include "tests/unit/launch/run/monitored_job.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun;
+using launch::LaunchMonitor;
+using launch::RankStatus;
+using tests::ended;
+
+TEST_SUITE_BEGIN("launch/run/rank_ends");
+
+namespace {
+
+// What a rank of PyTorch prints when its peer is gone.
+constexpr const char* closed_by_peer =
+    "Traceback (most recent call last):\n"
+    "  File \"/home/me/ddp.py\", line 12, in <module>\n"
+    "    dist.all_reduce(t)\n"
+    "RuntimeError: [pair.cc:598] Connection closed by peer [10.83.1.4]:52368\n";
+
+// The same by each launcher that knows the end of each rank; with ssh and files also the rank of each line.
+struct Ended : tests::Job {
+  std::optional<LaunchMonitor> monitor;
+
+  explicit Ended(launch::LauncherKind kind) {
+    plan.placed.launcher.version.kind = kind;
+    plan.program.verify = false;
+    monitor.emplace(system, run);
+  }
+  void print(std::uint32_t rank, const std::string& text) {
+    const bool by_ssh = plan.placed.kind() == launch::LauncherKind::ssh;
+    std::size_t end = 0;
+    for (std::size_t at = 0; at < text.size(); at = end + 1) {
+      end = text.find('\n', at);
+      const std::string line = text.substr(at, end + 1 - at);
+      monitor->hooks().on_stderr_line(by_ssh ? launch::mark_stderr_lines("tok", rank, line) : line);
+    }
+  }
+  void end(std::uint32_t rank, int status, int signal = 0) {
+    monitor->hooks().on_stderr_line(status_line(rank, RankStatus::ended, status, signal));
+  }
+  std::string diagnosis(int status) {
+    monitor->finish(ended(status));
+    return monitor->diagnosis(ended(status));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a rank that left with status 0 is the cause, the errors of the others are consequences") {
+  for (const auto kind : {launch::LauncherKind::ssh, launch::LauncherKind::open_mpi}) {
+    Ended job(kind);
+    job.end(1, 0);
+    job.print(0, closed_by_peer);
+    job.end(0, 1);
+    const std::string diagnosis = job.diagnosis(1);
+    CAPTURE(diagnosis);
+    CHECK(diagnosis.starts_with("cause: rank 1 on h2 ended with status 0 before the others"));
+    CHECK(diagnosis.find("at: rank 1 on h2\n") != std::string::npos);
+    CHECK(job.monitor->cause().is_known);
+    CHECK(job.monitor->cause().missed_rank == diagnose::Place{1, "h2"});
+  }
+  // A rank that ends after the failure was ended by it; an error of its own is the cause.
+  Ended later(launch::LauncherKind::ssh);
+  later.print(0, closed_by_peer);
+  later.end(0, 1);
+  later.end(1, 0);
+  CHECK(later.diagnosis(1).starts_with("cause: unknown: rank 0 on h1 exited with status 1"));
+  Ended own(launch::LauncherKind::ssh);
+  own.end(1, 0);
+  own.print(0, "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\nValueError: odd\n");
+  own.end(0, 1);
+  CHECK(own.diagnosis(1).starts_with("cause: ValueError: odd (a.py:1)"));
+}
+
+TEST_CASE("without a known cause the diagnosis names the rank that failed first, and how") {
+  Ended silent(launch::LauncherKind::ssh);
+  silent.end(1, 3);
+  silent.end(0, 143, 15);
+  CHECK(silent.diagnosis(3) ==
+        "cause: unknown: rank 1 on h2 exited with status 3, and the output does not show why\n"
+        "at: rank 1 on h2\ntry:\n"
+        "  look in the program for what ends it with status 3, such as sys.exit\n"
+        "  ddlrun doctor h[1-2]   # checks the hosts\n");
+  CHECK_FALSE(silent.monitor->cause().is_known);
+  Ended alone(launch::LauncherKind::ssh);
+  alone.print(0, closed_by_peer);
+  alone.end(1, 7);
+  alone.end(0, 1);
+  const std::string diagnosis = alone.diagnosis(7);
+  CAPTURE(diagnosis);
+  CHECK(diagnosis.starts_with(
+      "cause: unknown: rank 1 on h2 exited with status 7 by itself and printed no error"));
+  CHECK(diagnosis.find("  | rank 0: RuntimeError: [pair.cc:598] Connection closed by peer") !=
+        std::string::npos);
+}
+
+TEST_CASE("the evidence of a crash is the line with its signal, not the error of another rank") {
+  Ended job(launch::LauncherKind::ssh);
+  job.print(0, closed_by_peer);
+  job.end(1, 139, 11);
+  job.end(0, 1);
+  const std::string diagnosis = job.diagnosis(139);
+  CAPTURE(diagnosis);
+  CHECK(diagnosis.starts_with("cause: a rank crashed (SIGSEGV)"));
+  CHECK(diagnosis.find("ddlrun: rank 1 on h2 failed first: it was ended by signal 11 (SIGSEGV)") !=
+        std::string::npos);
+  CHECK(diagnosis.find("Traceback") == std::string::npos);
+}
+
+TEST_CASE("an exception of all ranks is at the rank that failed first") {
+  Ended job(launch::LauncherKind::ssh);
+  for (const std::uint32_t rank : {0U, 1U})
+    job.print(rank,
+              "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\nValueError: odd\n");
+  job.end(1, 1);
+  job.end(0, 1);
+  const std::string diagnosis = job.diagnosis(1);
+  CAPTURE(diagnosis);
+  CHECK(diagnosis.find("at: rank 1 on h2 (all 2 ranks)\n") != std::string::npos);
+}
+
+TEST_SUITE_END();
