@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/candidate_sources.hpp"
 
+#include "base/os/configuration_path.hpp"
 #include "base/os/program_path.hpp"
 #include "base/os/state_directory.hpp"
 #include "base/text/error.hpp"
@@ -11,8 +12,8 @@
 #include "doctor/report/baseline.hpp"
 #include "launch/history/run_store.hpp"
 #include "schedulers/client/history.hpp"
+#include "schedulers/client/site_files.hpp"
 #include "schedulers/scripts/lint_examples.hpp"
-#include "templates/site_profile.hpp"
 
 #include <set>
 
@@ -143,7 +144,9 @@ std::vector<Candidate> find_unchecked(System& system, std::string_view source) {
   if (source == "signatures") return list_signatures();
   if (source == "rules") return list_lint_rules();
   if (source == "profiles")
-    for (const std::string& name : templates::known_profiles()) found.push_back({name});
+    for (const std::string& name : schedulers::list_sites(system)) found.push_back({name});
+  if (source == "templates")
+    for (const std::string& name : list_configuration_names(system, "templates", "")) found.push_back({name});
   if (source == "variables")
     for (const auto& [name, value] : system.environment.variables) found.push_back({name});
   return found;

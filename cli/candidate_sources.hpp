@@ -14,8 +14,8 @@ namespace ddlrun::cli {
 
 // `source`: hosts (of /etc/hosts and the files of ssh), queues (sinfo and qstat -Q, which have a second),
 // runs
-// (`ddlrun history`), jobs (`ddlrun jobs`), checks, signatures, rules, profiles, variables (names only).
-// Never throws: what cannot be read offers nothing.
+// (`ddlrun history`), jobs (`ddlrun jobs`), checks, signatures, rules, profiles, templates, variables (names
+// only). Never throws: what cannot be read offers nothing.
 std::vector<Candidate> find_candidates(System& system, std::string_view source);
 
 // The queues in what `qstat -Q` prints.

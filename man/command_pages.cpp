@@ -41,6 +41,7 @@ constexpr auto prose = std::to_array<Prose>({
     {"ddlrun resubmit", "jobs.md", "Follow jobs"},
     {"ddlrun lint-script", "jobs.md", "Check a job script"},
     {"ddlrun convert", "jobs.md", "Convert a job script"},
+    {"ddlrun config", "profiles_and_templates.md", "Files for all users"},
     {"ddl-train", "training.md",
      "Train on your own images|Data|Nets and training|Caffe's files unchanged|GPUs|Parameter servers|"
      "Checkpoints and resuming|Monitoring|Limits"},
@@ -51,7 +52,7 @@ constexpr auto prose = std::to_array<Prose>({
 constexpr auto families = std::to_array<std::string_view>({
     "topo gen-rankfile check-rankfile launch",
     "launch history report replay diagnose doctor bench",
-    "submit status jobs logs wait cancel resubmit lint-script convert doctor",
+    "submit status jobs logs wait cancel resubmit lint-script convert config doctor",
     "intelcaffe launch",
 });
 

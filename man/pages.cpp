@@ -19,7 +19,10 @@ constexpr std::string_view jobs_page = "jobs.md", profiles_page = "profiles_and_
 OutputFile render_config_page(const Sources& sources) {
   Page page("ddlrun-config", '5', sources.date, "ddlrun " + sources.version);
   page.section("Name").paragraph("ddlrun\\-config \\- the job file ddlrun.yaml, its keys, and site profiles");
-  page.section("Synopsis").lines("./ddlrun.yaml\n~/.config/ddlrun/config.yaml\nPROFILE.yaml");
+  page.section("Synopsis")
+      .lines(
+          "./ddlrun.yaml\n~/.config/ddlrun/config.yaml\n/etc/ddlrun/config.yaml\n/etc/ddlrun/sites/"
+          "NAME.yaml");
   page.section("Description").blocks(find_section(sources, std::string(jobs_page), "ddlrun.yaml", false));
   page.section("Keys");
   std::string group;
@@ -29,9 +32,10 @@ OutputFile render_config_page(const Sources& sources) {
     page.entry(fmt::format("\\fB{}:\\fR \\fI{}\\fR", escape_roff(key.name), escape_roff(key.value)),
                escape_roff(key.summary));
   }
-  for (const std::string_view title : {"A centre's profile", "Your own job script"})
+  for (const std::string_view title : {"Files for all users", "A centre's profile", "Your own job script"})
     page.section(title).blocks(find_section(sources, std::string(profiles_page), title));
-  page.section("See also").references({"ddlrun-submit(1)", "ddlrun-convert(1)", "ddlrun(1)"});
+  page.section("See also")
+      .references({"ddlrun-submit(1)", "ddlrun-config(1)", "ddlrun-convert(1)", "ddlrun(1)"});
   return {"man5/ddlrun-config.5", page.text()};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a centre wants of every job, as data: one YAML file in templates/profiles/, in the user's
-// configuration directory or named by --site FILE.
+// What a centre wants of every job, as data: one YAML file in templates/profiles/, below sites/ in a
+// directory of configuration, or named by --site FILE.
 #pragma once
 
 #include "base/text/error.hpp"
@@ -40,9 +40,12 @@ std::vector<std::pair<std::string, std::string_view>> builtin_profiles();
 std::vector<std::string> known_profiles();
 // The plain one of a scheduler: "generic-slurm"; nothing for a scheduler without one ("local").
 std::optional<std::string> generic_profile(std::string_view scheduler);
-// A name of those, or a file (a word with a '/' or ending in .yaml; `read_file` reads it). Error{request}
-// with place for a bad file, with the nearest names for an unknown one.
+// Whether a word is a file (it has a '/' or ends in .yaml), and not the name of a profile.
+bool names_profile_file(std::string_view word);
+// A name of those that came with ddlrun, or a file, which `read_file` reads. Error{request} with place for a
+// bad file, with the nearest name of all for an unknown one; `centre` are the names of the centre's own.
 SiteProfile load_profile(const std::string& name_or_file,
-                         const std::function<std::string(const std::string& path)>& read_file);
+                         const std::function<std::string(const std::string& path)>& read_file,
+                         const std::vector<std::string>& centre = {});
 
 }  // namespace ddlrun::templates

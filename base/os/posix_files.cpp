@@ -261,6 +261,8 @@ std::string PosixFiles::foreign_owner(const std::string& directory) {
   return find_replaceable_step(directory);
 }
 
+std::string PosixFiles::foreign_writer(const std::string& file) { return find_foreign_writer(file); }
+
 void PosixFiles::write(const std::string& given, std::string_view bytes) {
   const auto replaced = status_of(given);
   if (replaced && write_through(given, *replaced, bytes)) return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/os/path_owner.hpp"
+#include "base/os/plugin.hpp"
 #include "base/text/text.hpp"
 
 #include <fmt/format.h>
@@ -52,10 +53,12 @@ Walk follow(const std::string& path) {
       continue;
     }
     at = next;
-    if (!S_ISDIR(found.st_mode) || (found.st_mode & S_IWOTH) == 0) continue;
-    if ((found.st_mode & S_ISVTX) == 0 && walk.replaceable.empty())
+    const bool is_directory = S_ISDIR(found.st_mode);
+    if ((!is_directory && !S_ISREG(found.st_mode)) || (found.st_mode & S_IWOTH) == 0) continue;
+    const bool names_are_kept = is_directory && (found.st_mode & S_ISVTX) != 0;
+    if (!names_are_kept && walk.replaceable.empty())
       walk.replaceable = fmt::format("every user can write to {}", printable(next.string()));
-    is_shared = walk.is_shared = true;
+    if (is_directory) is_shared = walk.is_shared = true;
   }
   return walk;
 }
@@ -63,6 +66,18 @@ Walk follow(const std::string& path) {
 }  // namespace
 
 std::string find_replaceable_step(const std::string& path) { return follow(path).replaceable; }
+
+std::string find_foreign_writer(const std::string& path) {
+  struct stat file {
+  }, program{};
+  if (::stat(path.c_str(), &file) == 0 && file.st_uid != ::geteuid() && file.st_uid != 0) {
+    const bool is_programs =
+        ::stat(own_program_file().c_str(), &program) == 0 && program.st_uid == file.st_uid;
+    if (!is_programs) return fmt::format("it belongs to user {}", file.st_uid);
+  }
+  return find_replaceable_step(path);
+}
+
 bool is_in_shared_directory(const std::string& path) { return follow(path).is_shared; }
 
 }  // namespace ddlrun

@@ -28,6 +28,7 @@ class PosixFiles : public FileSystem {
                                     std::uint64_t max_bytes) override;
   bool exists(const std::string& path) override;
   std::string foreign_owner(const std::string& directory) override;
+  std::string foreign_writer(const std::string& file) override;
   void write(const std::string& path, std::string_view bytes) override;
   void append(const std::string& path, std::string_view bytes) override;
   void sync(const std::string& path) override;

@@ -149,6 +149,9 @@ class FileSystem {
   // "" for a directory that no other user can change nor exchange (path_owner.hpp); else why not: "it belongs
   // to user 1004", "every user can write to /scratch". A missing one is judged by the directories above it.
   virtual std::string foreign_owner(const std::string& directory) = 0;
+  // "" for a file that only this user, root and the owner of this ddlrun can change (path_owner.hpp); else
+  // why not.
+  virtual std::string foreign_writer(const std::string& file) = 0;
   // Written beside, fsynced, renamed: the old file or the new one, never a half.
   virtual void write(const std::string& path, std::string_view bytes) = 0;
   // Behind what the file holds; a new one gets mode 600. Written at once, not yet safe from a crash.

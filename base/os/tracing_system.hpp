@@ -43,6 +43,7 @@ class TracingFiles : public FileSystem {
   }
   bool exists(const std::string& path) override { return inner_.exists(path); }
   std::string foreign_owner(const std::string& directory) override { return inner_.foreign_owner(directory); }
+  std::string foreign_writer(const std::string& file) override { return inner_.foreign_writer(file); }
   void write(const std::string& path, std::string_view bytes) override;
   // Not printed either: a log grows all the time. Its end is.
   void append(const std::string& path, std::string_view bytes) override { inner_.append(path, bytes); }

@@ -10,8 +10,8 @@ const std::vector<Subcommand>& subcommands() {
       bench_command(),      doctor_command(),       diagnose_command(),       submit_command(),
       resubmit_command(),   status_command(),       logs_command(),           wait_command(),
       cancel_command(),     jobs_command(),         lint_script_command(),    convert_command(),
-      exec_command(),       agent_command(),        read_topology_command(),  ssh_launch_command(),
-      ssh_daemon_command(),
+      config_command(),     exec_command(),         agent_command(),          read_topology_command(),
+      ssh_launch_command(), ssh_daemon_command(),
   };
   return all;
 }

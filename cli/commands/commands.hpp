@@ -24,6 +24,7 @@ Subcommand cancel_command();
 Subcommand jobs_command();
 Subcommand lint_script_command();
 Subcommand convert_command();
+Subcommand config_command();
 Subcommand history_command();
 Subcommand replay_command();
 Subcommand report_command();

@@ -6,6 +6,7 @@
 #include "cli/commands/commands.hpp"
 #include "launch/frameworks/nested_launcher.hpp"
 #include "schedulers/client/job_file_check.hpp"
+#include "schedulers/client/site_files.hpp"
 #include "schedulers/job/job_settings_text.hpp"
 #include "schedulers/scripts/convert_to_job_file.hpp"
 #include "schedulers/scripts/lint.hpp"
@@ -148,9 +149,7 @@ int run_convert(System& system, const ConvertOptions& options) {
   const bool to_job_file = options.to == "yaml" || options.to.ends_with(".yaml");
   const job_scripts::Dialect to = to_job_file ? job_scripts::Dialect::none : parse_target(options.to);
   std::optional<templates::SiteProfile> site;
-  if (!options.site.empty())
-    site = templates::load_profile(
-        options.site, [&](const std::string& path) { return system.files.read(path, 1u << 20); });
+  if (!options.site.empty()) site = schedulers::load_site(system, options.site);
   const std::string given = system.files.read(options.file, job_scripts::max_script_bytes);
   refuse_to_replace(system, options, given);
   const auto script = job_scripts::parse_job_script(given, options.file);

@@ -4,6 +4,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/machine_flags.hpp"
 #include "cli/option_values.hpp"
+#include "schedulers/client/site_files.hpp"
 #include "schedulers/scripts/lint.hpp"
 #include "schedulers/scripts/lint_examples.hpp"
 #include "schedulers/scripts/lint_fix.hpp"
@@ -105,9 +106,7 @@ int run_lint_script(System& system, const LintScriptOptions& options) {
   job_scripts::LintContext context;
   set_scheduler(options.scheduler, context);
   std::optional<templates::SiteProfile> site;
-  if (!options.site.empty())
-    site = templates::load_profile(
-        options.site, [&](const std::string& path) { return system.files.read(path, 1u << 20); });
+  if (!options.site.empty()) site = schedulers::load_site(system, options.site);
   if (site) context.site = &*site;
   context.machine = machine_of_options(system, options.machine);
   const auto script = job_scripts::parse_job_script(

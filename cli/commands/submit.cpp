@@ -44,7 +44,8 @@ the job alone.
 An option whose values are yes and no needs no value: --verify is --verify yes.
 
 A setting comes from an option, else from a variable such as DDLRUN_WALLTIME, else from ddlrun.yaml, else
-from ~/.config/ddlrun/config.yaml, else from the site's profile. Script, settings and log lie in
+from ~/.config/ddlrun/config.yaml, else from the centre's /etc/ddlrun/config.yaml, else from the site's
+profile; `ddlrun config show --origin` lists them. Script, settings and log lie in
 ddlrun-jobs/NAME-DATE-TIME in the working directory; if its path contains a blank, in the state directory.)";
 
 struct SubmitOptions {

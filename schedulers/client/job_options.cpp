@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "schedulers/client/job_options.hpp"
 
+#include "base/os/configuration_path.hpp"
 #include "base/text/text.hpp"
 #include "schedulers/client/job_template.hpp"
 #include "schedulers/client/job_variables.hpp"
 #include "schedulers/client/node_cores.hpp"
 #include "schedulers/client/scheduler_access.hpp"
+#include "schedulers/client/site_files.hpp"
 #include "schedulers/job/scheduler.hpp"
 #include "schedulers/job/site_rules.hpp"
 
@@ -19,7 +21,6 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-constexpr std::uint64_t max_job_file_bytes = 1u << 20;
 // The shape is typed one way or the other: what is nearer to the user removes both from below.
 JobSettings lay_over_shape(JobSettings over, JobSettings under) {
   if (over.count("dims") > 0 || over.count("nodes") > 0) {
@@ -87,9 +88,9 @@ std::string variable_of(std::string_view key) { return "DDLRUN_" + to_upper(key)
 constexpr std::string_view data_variable = "DDLRUN_DATA";
 // What ddlrun itself sets or reads.
 constexpr auto own_variables = std::to_array<std::string_view>(
-    {data_variable, "DDLRUN_JOB_ID", "DDLRUN_RESTART_COUNT", "DDLRUN_RESTARTS", "DDLRUN_ARRAY_INDEX",
-     "DDLRUN_SSH", "DDLRUN_VERSION", "DDLRUN_RANK", "DDLRUN_SIZE", "DDLRUN_LOCAL_RANK", "DDLRUN_LOCAL_SIZE",
-     "DDLRUN_NODE_RANK", "DDLRUN_NODE_COUNT"});
+    {data_variable, "DDLRUN_SITE_DIR", "DDLRUN_JOB_ID", "DDLRUN_RESTART_COUNT", "DDLRUN_RESTARTS",
+     "DDLRUN_ARRAY_INDEX", "DDLRUN_SSH", "DDLRUN_VERSION", "DDLRUN_RANK", "DDLRUN_SIZE", "DDLRUN_LOCAL_RANK",
+     "DDLRUN_LOCAL_SIZE", "DDLRUN_NODE_RANK", "DDLRUN_NODE_COUNT"});
 
 // Nearly the name of a setting: it would be lost without a word.
 void refuse_misspelt_variables(const Environment& environment, std::vector<Message>& errors) {
@@ -130,21 +131,11 @@ void warn_of_data_variable(const Environment& environment, JobRequest& wanted) {
 }
 
 JobSettings settings_of_file(System& system, const std::string& file, std::vector<Message>& errors) {
-  return read_job_settings(system.files.read(file, max_job_file_bytes), file, errors);
+  return read_job_settings(system.files.read(file, max_settings_bytes), file, errors);
 }
 
-// XDG_CONFIG_HOME/ddlrun/config.yaml, else ~/.config/ddlrun/config.yaml; "" if there is none.
-std::string find_user_configuration(System& system) {
-  const std::string xdg = system.environment.get("XDG_CONFIG_HOME");
-  const std::string home = system.environment.get("HOME");
-  std::string base;
-  if (home.starts_with('/')) base = home + "/.config";
-  if (xdg.starts_with('/')) base = xdg;
-  const std::string file = base + "/ddlrun/config.yaml";
-  return !base.empty() && system.files.exists(file) ? file : std::string();
-}
-
-JobSettings settings_of_user(System& system, const JobOptions& options, std::vector<Message>& errors) {
+// All layers above the profile.
+JobSettings settings_of_files(System& system, const JobOptions& options, std::vector<Message>& errors) {
   JobSettings settings = settings_of_flags(options);
   if (options.again)
     return lay_over_shape(std::move(settings), settings_of_file(system, options.file, errors));
@@ -152,20 +143,18 @@ JobSettings settings_of_user(System& system, const JobOptions& options, std::vec
   const std::string near = system.files.exists("ddlrun.yaml") ? "ddlrun.yaml" : "";
   const std::string file = options.file.empty() ? near : options.file;
   if (!file.empty()) settings = lay_over_shape(std::move(settings), settings_of_file(system, file, errors));
-  const std::string configuration = find_user_configuration(system);
-  if (!configuration.empty())
-    settings = lay_over_shape(std::move(settings), settings_of_file(system, configuration, errors));
+  for (const std::string& configuration : find_configuration_files(system, "config.yaml"))
+    settings = lay_over_shape(std::move(settings), read_configuration(system, configuration, errors));
   return settings;
 }
 
 // --local runs any job file on this host; the site's profile is about another machine.
-void drop_site_of_local_job(const JobOptions& options, JobRequest& wanted,
-                            std::vector<std::string>& remarks) {
-  const auto site = wanted.settings.find("site");
-  if (!options.local || site == wanted.settings.end() || site->second.origin.starts_with("--")) return;
-  remarks.push_back(fmt::format("site {} ({}) does not apply: --local",
-                                printable(site->second.value.text, 60), site->second.origin));
-  wanted.settings.erase(site);
+void drop_site_of_local_job(const JobOptions& options, JobLayers& layers) {
+  const auto site = layers.settings.find("site");
+  if (!options.local || site == layers.settings.end() || site->second.origin.starts_with("--")) return;
+  layers.remarks.push_back(fmt::format("site {} ({}) does not apply: --local",
+                                       printable(site->second.value.text, 60), site->second.origin));
+  layers.settings.erase(site);
 }
 
 std::string text_of(const JobSettings& settings, const std::string& key) {
@@ -187,8 +176,7 @@ templates::SiteProfile find_site(System& system, const JobSettings& settings) {
     }
     name = *plain;
   }
-  return templates::load_profile(
-      name, [&](const std::string& path) { return system.files.read(path, max_job_file_bytes); });
+  return load_site(system, name);
 }
 
 // The profile's layer; where there is no profile, the scheduler that was found.
@@ -274,22 +262,29 @@ JobSettings settings_of_flags(const JobOptions& options) {
   return settings;
 }
 
+JobLayers load_job_layers(System& system, const JobOptions& options) {
+  JobLayers layers;
+  layers.settings = settings_of_files(system, options, layers.errors);
+  drop_site_of_local_job(options, layers);
+  layers.site = find_site(system, layers.settings);
+  layers.settings = lay_over_shape(std::move(layers.settings), settings_of_site(layers.site, layers.errors));
+  add_own(system.environment, layers.settings);
+  find_template(system, layers.site, layers.settings);
+  return layers;
+}
+
 JobRequest load_job_request(System& system, const JobOptions& options,
                             const PassedOptionCheck& check_passed) {
+  JobLayers layers = load_job_layers(system, options);
+  const std::vector<Message>& errors = layers.errors;
   JobRequest wanted;
-  std::vector<Message> errors;
-  std::vector<std::string> remarks;
-  wanted.settings = settings_of_user(system, options, errors);
-  drop_site_of_local_job(options, wanted, remarks);
-  wanted.site = find_site(system, wanted.settings);
-  wanted.settings = lay_over_shape(std::move(wanted.settings), settings_of_site(wanted.site, errors));
-  add_own(system.environment, wanted.settings);
-  find_template(system.environment, wanted.site, wanted.settings);
+  wanted.settings = std::move(layers.settings);
+  wanted.site = std::move(layers.site);
   wanted.parsed = read_job(wanted.settings);
   complete_cores(system, wanted);
   resolve_variables(system.environment, options.dry_run, wanted);
   warn_of_data_variable(system.environment, wanted);
-  wanted.parsed.remarks.insert(wanted.parsed.remarks.begin(), remarks.begin(), remarks.end());
+  wanted.parsed.remarks.insert(wanted.parsed.remarks.begin(), layers.remarks.begin(), layers.remarks.end());
   auto& all = wanted.parsed.errors;
   SettingReader reader(wanted.settings, all);
   if (check_passed) check_passed(reader, wanted.parsed.job);
@@ -308,7 +303,7 @@ JobRequest load_job_request(System& system, const JobOptions& options,
   all = sorted_by_place(std::move(all));
   if (typed && breaches.empty()) wanted.errors_kind = ErrorKind::usage;
   if (!all.empty()) return wanted;
-  wanted.user_configuration = find_user_configuration(system);
+  if (!options.again) wanted.configuration_files = find_configuration_files(system, "config.yaml");
   read_template(system, wanted);
   const bool only_typed = std::all_of(all.begin(), all.end(), is_typed);
   wanted.errors_kind = only_typed ? ErrorKind::usage : ErrorKind::request;
@@ -320,7 +315,7 @@ std::vector<Message> check_settings(System& system, const JobSettings& settings)
   const templates::SiteProfile site = find_site(system, settings);
   JobSettings all = lay_over_shape(settings, settings_of_site(site, errors));
   add_own(system.environment, all);
-  find_template(system.environment, site, all);
+  find_template(system, site, all);
   const ParsedJob parsed = read_job(all);
   const auto breaches = check_against_site(parsed.job, site, all);
   errors.insert(errors.end(), parsed.errors.begin(), parsed.errors.end());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The user's settings of a job, from all places: flags, DDLRUN_* variables, ddlrun.yaml, the user's
-// configuration and the site's profile, laid over each other in this order and read once.
+// The user's settings of a job, from all places: flags, DDLRUN_* variables, ddlrun.yaml, the
+// configuration of the user and of the centre, and the site's profile, laid over each other in this order and
+// read once.
 #pragma once
 
 #include "base/os/system.hpp"
@@ -33,6 +34,16 @@ std::string flag_of_key(std::string_view key);
 
 // Adds an error for each option of job.launch_options and job.doctor_options that its program would reject.
 using PassedOptionCheck = std::function<void(SettingReader& reader, const JobSpec& job)>;
+
+// The settings of all layers, not yet read as a job.
+struct JobLayers {
+  JobSettings settings;
+  templates::SiteProfile site;
+  std::vector<std::string> remarks;
+  std::vector<Message> errors;  // keys that do not exist, each with its place
+};
+// Error{usage} for options that exclude each other, Error{request} for a file that cannot be read.
+JobLayers load_job_layers(System& system, const JobOptions& options);
 
 // Reads the layers and the job. Errors of all layers are in reading.errors. Error{usage} for options that
 // exclude each other, Error{request} for a file that cannot be read.

@@ -8,6 +8,7 @@
 #include "templates/site_profile.hpp"
 
 #include <string>
+#include <vector>
 
 namespace ddlrun::schedulers {
 
@@ -15,8 +16,8 @@ struct JobRequest {
   JobSettings settings;  // all layers
   templates::SiteProfile site;
   ParsedJob parsed;
-  std::string user_configuration;  // the file for all of the user's jobs; "" if there is none
-  std::string template_text;       // of the user's own job script, if there is one
+  std::vector<std::string> configuration_files;  // for all jobs: the user's, the centre's
+  std::string template_text;                     // of the user's own job script, if there is one
   // What the errors are: usage where all of them stand on the command line, else request.
   ErrorKind errors_kind = ErrorKind::request;
 };

@@ -3,6 +3,7 @@
 
 #include "base/text/text.hpp"
 #include "schedulers/client/job_directory.hpp"
+#include "schedulers/client/site_files.hpp"
 #include "schedulers/job/script_forms.hpp"
 #include "schedulers/job/template_coverage.hpp"
 #include "templates/user_template.hpp"
@@ -25,11 +26,11 @@ std::string dir_of_origin(const std::string& origin) {
   return slash == std::string::npos ? "." : file.substr(0, std::max<std::size_t>(slash, 1));
 }
 
-// Settings of this job must not be lost; settings for all jobs in a profile or the user's configuration
-// may.
+// Settings of this job must not be lost; settings for all jobs in a profile or a config.yaml may.
 bool is_for_all_jobs(const JobRequest& wanted, const std::string& where) {
   return where.starts_with("profile ") ||
-         (!wanted.user_configuration.empty() && where.starts_with(wanted.user_configuration + ":"));
+         std::ranges::any_of(wanted.configuration_files,
+                             [&](const std::string& file) { return where.starts_with(file + ":"); });
 }
 
 std::string shown_file(const System& system, const std::string& path) {
@@ -85,8 +86,7 @@ void check_lost(JobRequest& wanted, const std::string& file, const std::set<std:
 
 }  // namespace
 
-void find_template(const Environment& environment, const templates::SiteProfile& site,
-                   JobSettings& settings) {
+void find_template(System& system, const templates::SiteProfile& site, JobSettings& settings) {
   const auto found = settings.find("template");
   if (found == settings.end() || found->second.value.kind != YamlValue::Kind::scalar) return;
   std::string& path = found->second.value.text;
@@ -97,7 +97,10 @@ void find_template(const Environment& environment, const templates::SiteProfile&
     dir = site.file.find('/') == std::string::npos ? "." : site.file.substr(0, site.file.rfind('/'));
   else if (found->second.value.line > 0)
     dir = dir_of_origin(origin);
-  path = environment.absolute(dir == "." ? path : dir + "/" + path);
+  const std::string name = path;
+  path = system.environment.absolute(dir == "." ? path : dir + "/" + path);
+  if (system.files.exists(path)) return;
+  if (const auto shared = find_shared_template(system, name)) path = *shared;
 }
 
 void read_template(System& system, JobRequest& wanted) {
@@ -105,6 +108,7 @@ void read_template(System& system, JobRequest& wanted) {
   if (job.script_template.empty()) return;
   wanted.template_text = system.files.read(job.script_template, max_template_bytes);
   const std::string file = shown_file(system, job.script_template);
+  if (is_shared_template(system.environment, file)) wanted.parsed.remarks.push_back("template: " + file);
   if (refuse_foreign_template(wanted, file)) return;
   const JobDirectory dir{find_job_dir(system, job)};  // its real one may end in -2
   const auto filled = templates::fill_template(wanted.template_text, file, template_values(job, dir));

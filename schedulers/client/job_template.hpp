@@ -11,9 +11,9 @@
 
 namespace ddlrun::schedulers {
 
-// A path in a file is taken from that file's directory, one on the command line from the current directory.
-void find_template(const Environment& environment, const templates::SiteProfile& site,
-                   JobSettings& settings);
+// A path in a file is taken from that file's directory, one on the command line from the current directory. A
+// name without a file there is one of the templates of the user or the centre.
+void find_template(System& system, const templates::SiteProfile& site, JobSettings& settings);
 
 // Reads it, if the job has one; everything that is wrong with it goes to reading.errors, what is only a
 // pity to reading.remarks. For a job without errors. Error{request} if it cannot be read.

@@ -33,6 +33,8 @@ struct JobKey {
   // Value name in --help: "N", "HH:MM:SS"; "": the key has no option, only a line in a file.
   std::string_view value;
   std::string_view summary;  // one line
+  // What holds where no layer has the key; "" where nothing does, or what does follows from other keys.
+  std::string_view standard = {};
 };
 std::span<const JobKey> job_keys();
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "schedulers/job/job_settings_text.hpp"
 
+#include "base/text/text.hpp"
+
 #include <fmt/format.h>
 
 namespace ddlrun::schedulers {
@@ -86,6 +88,20 @@ std::string render_job_lines(const JobSettings& settings) {
     text += fmt::format("{}:{}\n", key.name, lines ? "" : " " + readable(value));
     if (!lines) continue;
     for (const YamlValue& item : value.items) text += "  - " + flow(item) + "\n";
+  }
+  return text;
+}
+
+std::string render_applying_settings(const JobSettings& settings, bool origins) {
+  std::string text;
+  for (const JobKey& key : job_keys()) {
+    const auto found = settings.find(std::string(key.name));
+    if (found == settings.end() && key.standard.empty()) continue;
+    const std::string line =
+        fmt::format("{}: {}", key.name,
+                    found == settings.end() ? std::string(key.standard) : readable(found->second.value));
+    const std::string origin = found == settings.end() ? "built-in" : found->second.origin;
+    text += origins ? fmt::format("{:<44}  # {}\n", line, printable(origin, 400)) : line + "\n";
   }
   return text;
 }

@@ -78,11 +78,12 @@ struct FakeFiles : FileSystem {
   bool exists(const std::string& path) override {
     return files.count(path) > 0 || directories.count(path) > 0;
   }
-  std::map<std::string, std::string> foreign;  // directory -> why it is not safe
+  std::map<std::string, std::string> foreign;  // directory or file -> why it is not safe
   std::string foreign_owner(const std::string& directory) override {
     const auto found = foreign.find(directory);
     return found == foreign.end() ? std::string() : found->second;
   }
+  std::string foreign_writer(const std::string& file) override { return foreign_owner(file); }
   void write(const std::string& path, std::string_view bytes) override {
     files[path] = bytes;
     written.push_back(path);

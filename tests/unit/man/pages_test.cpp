@@ -35,8 +35,8 @@ Sources make_sources() {
       "| `zip`, `zap` | 9 full |\n\n## Environment variables\n\nx\n\n## Files and directories\n\nx\n");
   sources.docs["jobs.md"] =
       parse_markdown("## ddlrun.yaml\n\nThe file.\n\n| no | table |\n|---|---|\n| a | b |\n");
-  sources.docs["profiles_and_templates.md"] =
-      parse_markdown("## A centre's profile\n\nP.\n\n## Your own job script\n\nT.\n");
+  sources.docs["profiles_and_templates.md"] = parse_markdown(
+      "## Files for all users\n\nF.\n\n## A centre's profile\n\nP.\n\n## Your own job script\n\nT.\n");
   sources.docs["rankfiles.md"] = parse_markdown("## The format of a rankfile\n\nA line for each rank.\n");
   return sources;
 }

@@ -45,6 +45,8 @@ TEST_CASE("a path is trusted only if no other user can put a file there") {
   make_dir("/open", 0777, 0);
   make_dir("/open/sub", 0755, 0);
   make_file("/open/sub/x", 0);
+  make_file("/own dir/open file", 0);
+  REQUIRE(::chmod((base + "/own dir/open file").c_str(), 0777) == 0);
   make_link("own dir", "/mine", 0);
   make_link("own dir", "/link", other);
   make_link("loop", "/loop", 0);
@@ -69,6 +71,7 @@ TEST_CASE("a path is trusted only if no other user can put a file there") {
       {base + "/own dir/theirs", base + "/own dir/theirs belongs to user 65534"},
       {base + "/their/mine", base + "/their belongs to user 65534"},
       {base + "/link/a b", base + "/link belongs to user 65534"},
+      {base + "/own dir/open file", "every user can write to " + base + "/own dir/open file"},
       {base + "/open/sub/x", "every user can write to " + base + "/open"},
   };
   for (const Row& row : rows) {

@@ -71,6 +71,33 @@ TEST_CASE("flags win over ddlrun.yaml, that over the user's configuration") {
   CHECK(wanted.settings.at("account").value.text == "lab");
 }
 
+TEST_CASE(
+    "the user's configuration wins over the centre's, which is one of all jobs; a profile has its own") {
+  Submitted job;
+  job.environment.variables["HOME"] = "/home/me";
+  job.files.files["/home/me/.config/ddlrun/config.yaml"] = "# later\n";
+  job.files.files["/opt/ddlrun/etc/ddlrun/config.yaml"] = "site: lab\naccount: near\n";
+  job.files.files["/etc/ddlrun/config.yaml"] = "account: far\nqos: long\nnodes: 9\n";
+  job.files.files["/etc/ddlrun/sites/lab.yaml"] = "scheduler: slurm\ndefaults: {qos: short, queue: gpu}\n";
+  const JobRequest wanted = job.request();
+  CHECK(wanted.parsed.job.account == "near");
+  CHECK(wanted.settings.at("qos").origin == "/etc/ddlrun/config.yaml:2:6");
+  CHECK(wanted.settings.at("queue").origin == "profile lab (/etc/ddlrun/sites/lab.yaml:2)");
+  CHECK(wanted.parsed.job.nodes() == 2);
+  CHECK(wanted.configuration_files.size() == 3);
+  job.options.flags["template"] = {"plain"};
+  job.files.files["/etc/ddlrun/templates/plain.sh"] =
+      "#!/bin/bash\n#SBATCH -N {{nodes|int}} --ntasks-per-node={{ranks_per_node|int}} -t "
+      "{{walltime|sbatch}}\n"
+      "#SBATCH -J {{name|sbatch}} -o {{output|sbatch}}\ncd {{workdir|sh}}\nsrun {{program|sh}}\n";
+  const JobRequest filled = job.request();  // what the template lacks is the centre's: no error
+  CHECK(filled.parsed.job.script_template == "/etc/ddlrun/templates/plain.sh");
+  CHECK(std::ranges::find(filled.parsed.remarks, "template: /etc/ddlrun/templates/plain.sh") !=
+        filled.parsed.remarks.end());
+  job.files.foreign["/etc/ddlrun/sites/lab.yaml"] = "it belongs to user 1004";
+  CHECK_THROWS_AS(load_job_layers(job.system, job.options), Error);
+}
+
 TEST_CASE("submit: a directory of its own, the script, the settings, the id") {
   Submitted job;
   const JobRef ref = submit_job(job.system, job.request(), *job.slurm);
@@ -167,7 +194,7 @@ TEST_CASE("a template in a file lies beside that file; one on the command line h
     settings["template"].value.text = path;
     settings["template"].value.line = line;
     settings["template"].origin = origin;
-    find_template(job.environment, site, settings);
+    find_template(job.system, site, settings);
     return settings["template"].value.text;
   };
   CHECK(path_of("my.sh", "--template", 0) == "/work/my.sh");

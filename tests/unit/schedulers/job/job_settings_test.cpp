@@ -2,6 +2,8 @@
 #include "schedulers/job/job_settings.hpp"
 
 #include "base/text/text.hpp"
+#include "schedulers/job/scheduler.hpp"
+#include "schedulers/job/script_forms.hpp"
 #include "schedulers/job/setting_reader.hpp"
 
 #include <doctest/doctest.h>
@@ -46,6 +48,37 @@ TEST_CASE("every key is there once, reported in one line") {
   }
   CHECK(canonical_key("partition") == "queue");
   CHECK(canonical_key("nonsense") == "");
+}
+
+TEST_CASE("what holds without a key is what the help names, and changes no job") {
+  JobSettings bare{{"dims", flag_setting("dims", "2x2", "--dims")},
+                   {"program", list_setting({"true"}, "--")},
+                   {"signal", flag_setting("signal", "USR1@60", "--signal")},
+                   {"walltime", flag_setting("walltime", "1h", "--walltime")},
+                   {"scheduler", flag_setting("scheduler", "slurm", "--scheduler")},
+                   {"workdir", flag_setting("workdir", "/w", "--workdir")}};
+  const JobDirectory dir{"/w/jobs/x"};
+  const std::string script = make_scheduler(SchedulerKind::slurm)->render(read_job(bare).job, dir, {}).text();
+  const std::set<std::string_view> passed{"oversubscribe", "rank_output", "stall_timeout", "on_stall",
+                                          "max_restarts"};  // words for launch
+  for (const JobKey& key : job_keys()) {
+    if (key.standard.empty()) continue;
+    CAPTURE(std::string(key.name));
+    const std::string named = std::string("(") + std::string(key.standard);
+    if (key.name != "requeue" && key.name != "srun_mpi")
+      CHECK(key.summary.find(named) != std::string_view::npos);
+    JobSettings with = bare;
+    with[std::string(key.name)] = flag_setting(key.name, std::string(key.standard), "the table");
+    if (key.name == "mail_events") with["mail"] = bare["mail"] = flag_setting("mail", "me@x.org", "--mail");
+    const ParsedJob job = read_job(with);
+    CHECK(job.errors.empty());
+    if (key.name == "mail_events") {
+      CHECK(read_job(bare).job.mail_events == job.job.mail_events);
+      bare.erase("mail");
+    } else if (!passed.contains(key.name)) {
+      CHECK(make_scheduler(SchedulerKind::slurm)->render(job.job, dir, {}).text() == script);
+    }
+  }
 }
 
 TEST_CASE("values stay the text that was written") {
