@@ -6,7 +6,7 @@ set_target_properties(ddl_shared PROPERTIES OUTPUT_NAME ddl EXPORT_NAME ddl VERS
                       SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} LINKER_LANGUAGE CXX
                       LINK_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/exports.map")
 target_link_options(ddl_shared PRIVATE "LINKER:--version-script=${CMAKE_CURRENT_SOURCE_DIR}/exports.map")
-target_link_libraries(ddl_shared PRIVATE fmt::fmt Threads::Threads OpenSSL::Crypto ${CMAKE_DL_LIBS})
+target_link_libraries(ddl_shared PRIVATE fmt::fmt-header-only Threads::Threads OpenSSL::Crypto ${CMAKE_DL_LIBS})
 target_compile_features(ddl_shared INTERFACE cxx_std_20)
 target_include_directories(ddl_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 

@@ -33,6 +33,16 @@ printf '#include <ddl/ddl.h>\n#include <stdio.h>\nint main(void) { return puts(d
 expect 0 '' cc "$work/version.c" -o "$work/version" "${flags[@]}"
 expect 0 "$(pkg-config --modversion ddl)" "$work/version"
 
+# Neither it nor a plug-in of it needs more at run time than libcrypto and what the compiler links.
+while read -r library needed; do
+  case $needed in
+    libcrypto.so.* | libstdc++.so.* | libgcc_s.so.* | lib[cm].so.6 | libdl.so.* | libpthread.so.* | librt.so.* | ld-linux*) ;;
+    *) fail "$library needs $needed at run time" ;;
+  esac
+done < <(for library in "$libraries/libddl.so" "$prefix"/lib/ddlrun/libddl_*.so; do
+  readelf -dW "$library" | sed -n "s/.*(NEEDED).*\[\(.*\)\]/${library##*/} \1/p"
+done)
+
 # The library exports what its headers declare, and nothing else.
 expect 0 '' c++ -std=c++20 "$DDLRUN_SOURCE_DIR/tests/mpi/public_functions.cpp" -o "$work/functions" "${flags[@]}"
 expect 0 'rank 0 of 1: ' "$work/functions"
