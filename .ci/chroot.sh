@@ -16,13 +16,9 @@ tree=$(readlink -f "$(dirname "$0")/..")
 root=${DDLRUN_CHROOTS:-/var/tmp/ddlrun-chroots}/$release
 [ "$(id -u)" -eq 0 ] || { echo "chroot.sh needs root, for debootstrap and mounts" >&2; exit 3; }
 copy=$root/root/ddlrun
-# /var/tmp is everyone's: a tree or a link of another user would be run, or written through, as root.
-for place in "${root%/*}" "$root" "$root/root" "$copy"; do
-  if [ -L "$place" ] || { [ -e "$place" ] && [ ! -O "$place" ]; }; then
-    echo "$place belongs to another user, or is a link" >&2
-    exit 3
-  fi
-done
+# shellcheck source=.ci/own_places.sh
+. "$tree/.ci/own_places.sh"
+require_own "${root%/*}" "$root" "$root/root" "$copy"
 [ -z "$fresh" ] || rm -rf --one-file-system "$root"
 if [ ! -e "$root/var/lib/ddlrun-complete" ]; then
   command -v debootstrap > /dev/null || { echo "no debootstrap here: apt-get install debootstrap" >&2; exit 3; }

@@ -19,6 +19,8 @@ test_packages+=" python3-mpi4py lammps hpcc"
 test_packages+=" python3-lmdb python3-numpy python3-pil python3-protobuf libjpeg-turbo-progs netpbm"
 # A second MPI beside Open MPI: mpirun and mpicc stay Open MPI's, which Debian's alternatives prefer.
 test_packages+=" mpich libmpich-dev"
+# Debian's Lmod and Environment Modules exclude each other: the one that is installed stays.
+dpkg-query -W -f='${db:Status-Abbrev}' environment-modules 2>/dev/null | grep -q '^ii' || test_packages+=" lmod"
 # Bundles (packaging/bundle.sh).
 test_packages+=" patchelf binutils"
 # Virtual hosts (tests/cluster): programs that run inside namespaces.
