@@ -9,6 +9,9 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo" FORCE)
 endif()
 
+# Installed scripts are programs, whatever their modes in a clone are.
+set(DDLRUN_PROGRAM_MODES OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+
 add_library(ddlrun_settings INTERFACE)
 target_compile_features(ddlrun_settings INTERFACE cxx_std_20)
 # libddl's public headers are "ddl/ddl.hpp" here too, as where they are installed.

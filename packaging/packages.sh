@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # packages.sh DEB|RPM [OUTPUT-DIRECTORY [BUILD]]: makes the packages ddlrun, ddlrun-bench, libddl0.1 and libddl-dev of a
 # build tree (build/run) with CPack, for the distribution of this machine. DEB needs dpkg-dev, RPM needs rpm. RELEASE=2: the
-# second package of the same version.
+# second package of the same version. DEBFULLNAME and DEBEMAIL: who makes them, the maintainer of the packages.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 kind=${1:-}
@@ -17,7 +17,9 @@ command -v "$tool" > /dev/null || { echo "packages.sh $kind needs $tool: apt-get
 mkdir -p "$output"
 umask 022
 cd "$build"
-cpack -G "$kind" -B "$output" -D "CPACK_DEBIAN_PACKAGE_RELEASE=${RELEASE:-1}" -D "CPACK_RPM_PACKAGE_RELEASE=${RELEASE:-1}" \
+contact=()
+[ -z "${DEBEMAIL:-}" ] || contact=(-D "CPACK_PACKAGE_CONTACT=${DEBFULLNAME:-$(id -un)} <$DEBEMAIL>")
+cpack -G "$kind" -B "$output" -D "CPACK_DEBIAN_PACKAGE_RELEASE=${RELEASE:-1}" -D "CPACK_RPM_PACKAGE_RELEASE=${RELEASE:-1}" "${contact[@]}" \
   > "$output/cpack.log" 2>&1 || { tail -n 20 "$output/cpack.log" >&2; exit 1; }
 rm -rf "$output/_CPack_Packages" "$output/cpack.log"
 find "$output" -maxdepth 1 -name "*.${kind,,}" -newer "$build/CMakeCache.txt" | LC_ALL=C sort

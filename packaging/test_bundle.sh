@@ -8,9 +8,15 @@ here=$(dirname "$(readlink -f "$0")")
 [ "$(id -u)" -eq 0 ] || { echo "test_bundle.sh needs root, for chroots" >&2; exit 3; }
 [ $# -gt 0 ] || set -- bullseye bookworm trixie
 chroots=${DDLRUN_CHROOTS:-/var/tmp/ddlrun-chroots}
-# /var/tmp is everyone's: a directory of another user could lead root's copies elsewhere.
+# shellcheck source=.ci/own_places.sh
+. "$here/../.ci/own_places.sh"
+for release; do
+  for kind in bundle-bare bundle-mpi; do
+    root=$chroots/$kind/$release
+    require_own "$chroots" "$chroots/$kind" "$root" "$root/root" "$root/root/bundle.tar.gz"
+  done
+done
 mkdir -p "$chroots"
-if [ -L "$chroots" ] || [ ! -O "$chroots" ]; then echo "$chroots belongs to another user, or is a link" >&2; exit 3; fi
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 if [ -z "${BUNDLE:-}" ]; then

@@ -12,6 +12,6 @@ for file in templates/script/*.sh; do
     failures=$((failures + 1))
   fi
 done
-for file in fuzz/*.sh packaging/*.sh completion/*.bash; do shellcheck -x "$file" || failures=$((failures + 1)); done
+for file in fuzz/*.sh packaging/*.sh packaging/container/*.sh completion/*.bash; do shellcheck -x "$file" || failures=$((failures + 1)); done
 [ "$failures" = 0 ] || exit 1
 echo "the script files hold"
