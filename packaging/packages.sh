@@ -18,7 +18,7 @@ mkdir -p "$output"
 umask 022
 cd "$build"
 contact=()
-[ -z "${DEBEMAIL:-}" ] || contact=(-D "CPACK_PACKAGE_CONTACT=${DEBFULLNAME:-$(id -un)} <$DEBEMAIL>")
+[ -z "${DEBEMAIL:-}" ] || contact=(-D "CPACK_PACKAGE_CONTACT=${DEBFULLNAME:-${DEBEMAIL%@*}} <$DEBEMAIL>")
 cpack -G "$kind" -B "$output" -D "CPACK_DEBIAN_PACKAGE_RELEASE=${RELEASE:-1}" -D "CPACK_RPM_PACKAGE_RELEASE=${RELEASE:-1}" "${contact[@]}" \
   > "$output/cpack.log" 2>&1 || { tail -n 20 "$output/cpack.log" >&2; exit 1; }
 rm -rf "$output/_CPack_Packages" "$output/cpack.log"
