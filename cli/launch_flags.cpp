@@ -93,10 +93,11 @@ void add_output_options(CLI::App& app, LaunchFlags& flags) {
 void add_failure_options(CLI::App& app, LaunchFlags& flags) {
   OptionGroup(app, "Monitoring")
       .option("--stall-timeout", flags.stall_timeout, "N",
-              "report a rank that makes no progress for N seconds (60); 0 disables the report")
+              "report a rank that makes no progress for N seconds (60), up to a sixth earlier; 0 disables "
+              "the report")
       .option("--on-stall", flags.on_stall, "ACTION",
-              "warn (default), or end the job with exit status 124 if a rank is stopped, all sleep, or a "
-              "host is silent")
+              "warn (default), or end the job with exit status 124 if a rank is stopped, all sleep and write "
+              "nothing, or a host is silent")
       .flag("--no-monitor", flags.no_monitor,
             "do not supervise ranks: no stall detection, no cleanup of processes that outlive the job")
       .flag("--no-diagnose", flags.no_diagnose, "do not explain why a job failed");

@@ -240,16 +240,19 @@ bool opens_gpu(pid_t pid) {
   return false;
 }
 
-void add_io(TreeSnapshot& sample, pid_t pid) {
-  const std::string io = read_small(fmt::format("/proc/{}/io", pid));
-  for (const std::string_view line : split(io, '\n')) {
+IoCount read_io(const std::string& directory) {
+  IoCount io;
+  const std::string text = read_small(directory + "/io");
+  for (const std::string_view line : split(text, '\n')) {
     const std::size_t colon = std::min(line.find(": "), line.size());
     const std::string_view key = line.substr(0, colon);
     const std::uint64_t value = colon < line.size() ? number_or_0(line.substr(colon + 2)) : 0;
     // A file that is mapped is read without a call.
-    if (key == "rchar" || key == "wchar" || key == "read_bytes") sample.io_bytes += value;
-    if (key == "syscr" || key == "syscw") sample.io_calls += value;
+    if (key == "rchar" || key == "wchar" || key == "read_bytes") io.bytes += value;
+    if (key == "syscr") io.reads = value;
+    if (key == "syscw") io.writes = value;
   }
+  return io;
 }
 
 // Of equals the deepest one explains: a shell waits for its program. A fork works for its program: a loader
@@ -262,12 +265,16 @@ void add_process(TreeSnapshot& sample, const Process& process, bool is_fork) {
     const auto [busy, delayed] = read_schedstat(process.id.pid, task);
     precise += busy;
     sample.delayed_ns += delayed;
+    sample.io_of[task] = read_io(fmt::format("{}/{}", tasks, task));
     const auto own = parse_process_stat(read_small(fmt::format("{}/{}/stat", tasks, task)));
     if (own && weight(own->state) > weight(state)) state = own->state;
   }
   constexpr std::uint64_t ns_per_tick = 10'000'000;
   sample.cpu_ns += precise > 0 ? precise : process.cpu_ticks * ns_per_tick;
-  add_io(sample, process.id.pid);
+  const IoCount io = read_io(fmt::format("/proc/{}", process.id.pid));
+  sample.io.bytes += io.bytes;
+  sample.io.reads += io.reads;
+  sample.io.writes += io.writes;
   sample.has_gpu = sample.has_gpu || opens_gpu(process.id.pid);
   const int more = weight(state) - weight(sample.state);
   if (sample.pid >= 0 && (more < 0 || (more == 0 && is_fork))) return;

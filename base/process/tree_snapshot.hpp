@@ -3,15 +3,26 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 namespace ddlrun {
 
+// By the calls that the kernel counts: read, write and their like, not send and recv. From storage twice.
+struct IoCount {
+  std::uint64_t bytes = 0;
+  std::uint64_t reads = 0;  // calls
+  std::uint64_t writes = 0;
+
+  std::uint64_t calls() const { return reads + writes; }
+  bool operator==(const IoCount&) const = default;
+};
+
 struct TreeSnapshot {
   std::uint64_t cpu_ns = 0;      // of all threads
   std::uint64_t delayed_ns = 0;  // of all threads: runnable, but without a core
-  std::uint64_t io_bytes = 0;    // read and written, by the calls that the kernel counts; from storage twice
-  std::uint64_t io_calls = 0;    // of those calls
+  IoCount io;                    // of all processes, with their threads that have ended
+  std::map<int, IoCount> io_of;  // of each thread, by its number
   bool has_gpu = false;          // a GPU's device file is open
   char state = 'S';              // the most telling one: T, t, D, R, S
   int pid = -1;                  // whose that state is

@@ -245,6 +245,25 @@ end = time.time() + 30
 while time.time() < end: time.sleep(0.002)'
 same "a rank that polls: status" 124 "$status"
 has "a rank that polls" polls.err " looks again and again for something, and sleeps"
+# Polls that a thread answers by read and write, as the store of PyTorch 2.4 does, are no progress; lines are.
+cat > store.py <<'PROGRAM'
+import os, socket, sys, threading, time
+client, server = socket.socketpair()
+def serve():
+    while os.read(server.fileno(), 30): os.write(server.fileno(), b"x" * 30)
+threading.Thread(target=serve, daemon=True).start()
+lines = sys.argv[1] == "lines"
+for turn in range(1000):
+    client.send(b"x" * 30)
+    client.recv(30)
+    time.sleep(0.01)
+    if lines and turn % 50 == 0: print("line", turn, flush=True)
+PROGRAM
+launch asks 1 --stall-timeout 3 --on-stall end -- /usr/bin/python3 store.py silent
+same "a rank that asks a store: status" 124 "$status"
+launch prints 1 --stall-timeout 3 --on-stall end -- /usr/bin/python3 store.py lines
+same "a rank that asks a store and prints: status" 0 "$status"
+has_not "a rank that asks a store and prints" prints.err "note: "
 launch reads 1 --stall-timeout 2 --on-stall end -- /usr/bin/python3 -c 'import time
 disk = open("/dev/zero", "rb", 0)
 for turn in range(25): disk.read(65536); time.sleep(0.3)'

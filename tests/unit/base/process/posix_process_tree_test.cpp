@@ -192,8 +192,10 @@ TEST_CASE("a tree's sample counts calls, and names the program that a shell wait
   processes.run_guarded({"/bin/sh", "-c", "read x < /proc/self/stat; sleep 30 | (read x; true); true"}, {},
                         hooks);
   CHECK(sample.name == "sleep");
-  CHECK(sample.io_calls > 0);
-  CHECK(sample.io_bytes >= sample.io_calls);
+  CHECK(sample.io.reads > 0);
+  CHECK(sample.io.bytes >= sample.io.calls());
+  CHECK(sample.io_of.size() == 3);  // the shell, its fork and sleep
+  CHECK(sample.io_of.contains(sample.pid));
   CHECK(sample.main_ns > 0);
   CHECK(sample.main_ns <= sample.cpu_ns);
   CHECK_FALSE(sample.has_gpu);

@@ -30,6 +30,8 @@ struct Stretch {
   double delayed = 0;  // cores that it would use and does not get
   int calls = 0;       // a second, that move bytes
   int bytes_of_call = 30;
+  int threads = 1;      // that make the calls
+  bool answers = true;  // they read as often as they write
 };
 
 struct JudgedStall {
@@ -38,6 +40,16 @@ struct JudgedStall {
   int seconds;  // as reported
   char state;
 };
+
+void move(TreeSnapshot& sample, int thread, std::uint64_t calls, int bytes_of_call, bool answers) {
+  const std::uint64_t reads = answers ? calls / 2 : 0,
+                      bytes = calls * static_cast<std::uint64_t>(bytes_of_call);
+  for (IoCount* io : {&sample.io, &sample.io_of[thread]}) {
+    io->bytes += bytes;
+    io->reads += reads;
+    io->writes += calls - reads;
+  }
+}
 
 std::vector<JudgedStall> judge(int after, const std::vector<Stretch>& stretches) {
   const Time start{};
@@ -62,9 +74,9 @@ std::vector<JudgedStall> judge(int after, const std::vector<Stretch>& stretches)
       sample.main_ns = sample.cpu_ns;
       sample.has_gpu = stretch.has_gpu;
       const auto calls = static_cast<std::uint64_t>(stretch.calls * every.count() / 1000);
-      sample.io_calls += calls;
-      sample.io_bytes += calls * static_cast<std::uint64_t>(stretch.bytes_of_call);
-      if (stretch.writes) sample.io_bytes += 1;
+      for (int thread = 1; thread <= stretch.threads; ++thread)
+        move(sample, 100 + thread, calls, stretch.bytes_of_call, stretch.answers);
+      if (stretch.writes) move(sample, 7, 1, 1, false);
       const StallEvent judgement = judge.take(now, sample);
       if (judgement.kind == StallEvent::nothing) continue;
       const auto at = std::chrono::duration_cast<seconds>(now - start).count();
@@ -119,6 +131,18 @@ TEST_CASE("a stall is reported in time, once, and its end too") {
       {"polls in the store of PyTorch 2.4",
        {{100, true}, {100, false, 'S', false, 0, 0.0083, false, false, 0, 100}},
        {StallEvent::stalled}},
+      {"polls in that store, and prints lines",
+       {{600, false, 'S', true, 0, 0.0083, false, false, 0, 100}},
+       {}},
+      {"sums 17 floats with Gloo 8 times a second",
+       {{600, false, 'S', false, 0, 0.015, false, false, 0, 70, 50, 3, false}},
+       {}},
+      {"writes small messages, one thread",
+       {{600, false, 'S', false, 0, 0.01, false, false, 0, 70, 50, 1, false}},
+       {}},
+      {"two threads exchange small messages",
+       {{600, false, 'S', false, 0, 0.01, false, false, 0, 70, 50, 2}},
+       {}},
       {"waits for a slow disk", {{600, false, 'S', false, 0, 0.0001, false, false, 0, 3, 65536}}, {}},
       {"small messages at full speed", {{600, true, 'S', false, 0, 0, false, false, 0, 20000}}, {}},
       {"the machine was suspended", {{100, true}, {20, false, 'S', false, 3600}, {9, true}}, {}},
@@ -129,6 +153,25 @@ TEST_CASE("a stall is reported in time, once, and its end too") {
     for (const JudgedStall& reported : judge(60, row.stretches)) kinds.push_back(reported.kind);
     CHECK(kinds == row.kinds);
   }
+}
+
+TEST_CASE("a thread that ended or began may have moved any bytes") {
+  const auto stalls_with = [](int ended_until) {
+    StallDetector detector(60, Time{});
+    TreeSnapshot sample;
+    int stalls = 0;
+    for (int at = 0; at <= 100; at += 5) {
+      move(sample, 101, 500, 30, true);
+      if (at < ended_until) {
+        sample.io_of.erase(1000 + at - 5);
+        sample.io_of[1000 + at] = {};
+      }
+      stalls += detector.take(Time{} + seconds(at), sample).kind == StallEvent::stalled;
+    }
+    return stalls;
+  };
+  CHECK(stalls_with(100) == 0);
+  CHECK(stalls_with(10) == 1);
 }
 
 TEST_CASE("a rank that polls is reported otherwise than one that sleeps, once") {
@@ -172,7 +215,7 @@ TEST_CASE("the code of a rank is sampled only where it has moved no byte for lon
   TreeSnapshot sample;
   for (int at = 0; at <= 100; at += 5) {
     sample.cpu_ns += 5'000'000'000;
-    if (at <= 50) ++sample.io_bytes;
+    if (at <= 50) ++sample.io.bytes;
     if (at == 70) CHECK(samples == 0);
     detector.take(Time{} + seconds(at), sample);
   }
