@@ -251,13 +251,11 @@ void LaunchRules::check_export(const PlacedCommand& placed) {
 // "$SLURM_PROCID" in double quotes is expanded before the ranks are there.
 void LaunchRules::check_rank_variables(const PlacedCommand& placed) {
   for (const ShellWord& word : placed.command.words) {
-    const std::string& text = placed.line->text;
-    const bool single = word.at < text.size() && text[word.at] == '\'';
-    if (single) continue;
+    const std::string_view written = std::string_view(placed.line->text).substr(word.at, word.end - word.at);
     for (const char* name :
          {"$SLURM_PROCID", "$SLURM_LOCALID", "$OMPI_COMM_WORLD_RANK", "$OMPI_COMM_WORLD_LOCAL_RANK",
           "$PMI_RANK", "${SLURM_PROCID", "${SLURM_LOCALID", "${OMPI_COMM_WORLD"}) {
-      if (word.text.find(name) == std::string::npos) continue;
+      if (!shell_expands(written, name)) continue;
       add("rank-variable-early", Severity::warning, place_of(placed, word),
           fmt::format("{} is expanded by the batch shell", name),
           "every rank gets the same value: that of the batch shell, 0 or nothing",

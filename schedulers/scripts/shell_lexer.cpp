@@ -295,4 +295,20 @@ std::vector<ScriptLine> read_shell_lines(const std::vector<std::string>& lines) 
   return body;
 }
 
+bool shell_expands(std::string_view written, std::string_view variable) {
+  bool in_double = false;
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    if (written[i] == '\\') {
+      ++i;
+    } else if (written[i] == '"') {
+      in_double = !in_double;
+    } else if (written[i] == '\'' && !in_double) {
+      i = std::min(written.find('\'', i + 1), written.size());
+    } else if (written.substr(i).starts_with(variable)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace ddlrun::job_scripts

@@ -44,6 +44,10 @@ struct ShellCommand {
 std::vector<ScriptLine> read_shell_lines(const std::vector<std::string>& lines);
 std::vector<ShellCommand> parse_commands(const ScriptLine& line);
 
+// Whether the shell itself expands `variable` ("$NAME") in a word, written as in the script: not in single
+// quotes, nor behind a backslash.
+bool shell_expands(std::string_view written, std::string_view variable);
+
 // The tail of a line that a web page put where a backslash was: "</p>", "<br>"; empty if there is none.
 std::string_view damaged_tail(std::string_view line);
 
