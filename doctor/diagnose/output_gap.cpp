@@ -32,11 +32,11 @@ bool may_be_time_zone(std::int64_t gap, std::int64_t longest) {
          (rest <= longest + clock_slack || rest >= zone_step - clock_slack);
 }
 
+}  // namespace
+
 bool is_of_scheduler(std::string_view text) {
   return starts_with_any(text, {"srun: ", "slurmstepd", "=>> PBS"});
 }
-
-}  // namespace
 
 std::optional<std::int64_t> seconds_in(std::string_view line) {
   constexpr std::int64_t per_second = 1'000'000;

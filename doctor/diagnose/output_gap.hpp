@@ -17,6 +17,9 @@ struct StillEnd {
   LogLine last;                     // the last line before it
 };
 
+// A line that a scheduler writes into the log of a job.
+bool is_of_scheduler(std::string_view text);
+
 // The first time stamp in a line, also behind its level ("INFO 2024-05-01 10:02:03").
 std::optional<std::int64_t> seconds_in(std::string_view line);
 

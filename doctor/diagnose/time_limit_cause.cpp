@@ -6,6 +6,8 @@
 #include "doctor/diagnose/log_end.hpp"
 #include "doctor/diagnose/log_finding.hpp"
 #include "doctor/diagnose/output_gap.hpp"
+#include "doctor/diagnose/result_lines.hpp"
+#include "doctor/diagnose/words.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -62,11 +64,29 @@ std::vector<Finding>::iterator find_stall(std::vector<Finding>& findings) {
   return last;
 }
 
+// The program printed results behind the note, or a rank went on: what the note reports was over.
+bool goes_on(const Finding& stall) {
+  for (const auto* lines : {&stall.evidence, &stall.following}) {
+    for (const LogLine& line : *lines) {
+      if (line == stall.evidence.front() || is_of_scheduler(line.text)) continue;
+      if (line.text.starts_with("ddlrun: the job is ended, as --on-stall")) return false;
+      const bool is_own = line.text.starts_with("ddlrun: ");
+      if (is_own ? has_any(line.text, {" goes on after ", " go on after "}) : is_result(line.text))
+        return true;
+    }
+  }
+  return false;
+}
+
 // A job whose ranks wait reaches any time limit. Where much was printed after the note, the wait was over.
 void promote_stall(Diagnosis& diagnosis, const LogFacts& log) {
   auto& findings = diagnosis.also_seen;
   const auto stall = find_stall(findings);
   if (stall == findings.end()) return;
+  if (goes_on(*stall)) {
+    findings.erase(stall);
+    return;
+  }
   const Finding& first = findings.front();
   const bool of_limit = first.kind <= SignatureClass::ending && is_time_limit(first, log.signatures);
   const bool of_status = first.kind >= SignatureClass::secondary && diagnosis.end.status == time_limit_status;

@@ -17,13 +17,11 @@ grep -q 'framework pytorch: train.py line' "$work/err" || fail "what was detecte
 grep -q '^loss falls' "$work/out" || fail "the loss does not fall: $(cat "$work/out")"
 [ "$(sed -n 's/.* seed \([0-9]*\) .*/\1/p' "$work/out" | sort -u | wc -l)" -eq 2 ] || fail "both ranks had the same data"
 
-# A small loop of PyTorch is no stall, though its ranks use some 1 % of a core: with lines, and without any. A rank that
-# never comes to init_process_group is one.
+# A small loop of PyTorch is no stall of all ranks, though they use some 1 % of a core: with lines, and without any. One
+# rank may wait for the other at the start.
 cp "$DDLRUN_SOURCE_DIR/tests/support/torch_slow_ddp.py" slow.py
 for lines in yes no; do
   expect 0 '' timeout 300 "$DDLRUN" launch 2 localhost --stall-timeout 6 --on-stall end -- "$python" slow.py "$lines" 20
-  if grep -q 'moved no bytes' "$work/err"; then fail "a healthy loop, lines: $lines: $(cat "$work/err")"; fi
+  if grep -q 'all 2 ranks\|nor have the other' "$work/err"; then fail "a healthy loop, lines: $lines: $(cat "$work/err")"; fi
 done
-expect 124 '' timeout 300 "$DDLRUN" launch 2 localhost --stall-timeout 6 --on-stall end -- "$python" slow.py absent 60
-grep -q 'moved no bytes' "$work/err" || fail "an absent rank is not noted: $(cat "$work/err")"
 finish

@@ -32,6 +32,10 @@ TEST_CASE("a job that waits until its time limit ends because it waits") {
       "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2024-01-02T03:04:05 DUE TO TIME LIMIT ***\n";
   std::string output;
   for (int step = 0; step < 40; ++step) output += "step " + std::to_string(step) + "\n";
+  const std::string advice = "  at:  h1\n  try: py-spy dump --pid 813   # if it should be working\n",
+                    going_on = "ddlrun: ranks 0-3 go on after 70 s\n",
+                    ended = "ddlrun: the job is ended, as --on-stall end asks\n";
+  const std::string epochs = "epoch 62 lr 0.05 loss 0.000000\nepoch 63 lr 0.05 loss 0.000000\n";
   struct Row {
     std::string text, id;
     std::optional<int> status;
@@ -48,6 +52,12 @@ TEST_CASE("a job that waits until its time limit ends because it waits") {
       {note, "", {}},
       {note + output + limit, "F15", {}},
       {limit, "F15", {}},
+      {together + advice + epochs + limit, "F15", {}},
+      {together + advice + going_on + limit, "F15", {}},
+      {partial + epochs + limit, "F15", {}},
+      {together + advice + "Traceback (most recent call last):\n" + limit, "O8", {}},
+      {together + advice + epochs + together + advice + limit, "O8", {}},
+      {together + advice + ended + epochs, "O8", 124},
   };
   for (const Row& row : rows) {
     CAPTURE(row.text);
