@@ -212,6 +212,7 @@ int submit_job(System& system, const JobOptions& options, bool detach) {
   const bool dry_run = options.dry_run;
   if (const int status = check_before_submission(system, wanted, dry_run); status != 0) return status;
   const auto scheduler = schedulers::make_scheduler(wanted.parsed.job.scheduler);
+  name_newest(system, wanted);
   name_arrays(system, wanted);
   print_remarks(system, wanted);
   if (options.again) print_values_of_now(system, wanted.parsed.job);

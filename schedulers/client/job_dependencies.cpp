@@ -6,6 +6,7 @@
 #include "schedulers/client/job_outcome.hpp"
 #include "schedulers/client/job_query.hpp"
 #include "schedulers/client/scheduler_access.hpp"
+#include "schedulers/job/job_settings.hpp"
 
 #include <fmt/format.h>
 
@@ -41,6 +42,8 @@ void check_end(const JobRequest& wanted, const Dependency& dependency, const Job
                          : fmt::format("afterany:{0}, or mend that one and submit both: ddlrun logs {0}",
                                        quote_shell(dependency.job)));
 }
+
+bool is_on_newest(const Dependency& dependency) { return dependency.job == newest_job; }
 
 bool is_array_word(const JobId& id) { return id.find('[') != JobId::npos; }
 
@@ -132,6 +135,32 @@ void check_dependency(System& system, const JobRequest& wanted, const Dependency
 }
 
 }  // namespace
+
+void name_newest(System& system, JobRequest& wanted) {
+  if (std::ranges::any_of(wanted.parsed.job.dependencies, is_on_newest))
+    name_newest(wanted, find_remembered_job(system, std::string(newest_job)));
+}
+
+void name_newest(JobRequest& wanted, const std::optional<JobRef>& newest) {
+  auto& job = wanted.parsed.job;
+  if (!newest)
+    refuse_dependency(wanted, "dependencies: no jobs were submitted with ddlrun yet, so none is the last",
+                      "dependencies: afterok:123");
+  if (newest->scheduler != job.scheduler)
+    refuse_dependency(wanted,
+                      fmt::format("dependencies: the last job, {}, is not one of {}", printable(newest->id),
+                                  make_scheduler(job.scheduler)->name()),
+                      "ddlrun jobs lists yours; then afterok:ID");
+  std::vector<std::string> words;
+  for (Dependency& dependency : job.dependencies) {
+    if (is_on_newest(dependency)) dependency.job = newest->id;
+    words.push_back(dependency.kind + ":" + dependency.job);
+  }
+  wanted.parsed.remarks.push_back(fmt::format("dependencies: the last job is {} ({})", printable(newest->id),
+                                              printable(newest->name, 60)));
+  Setting& setting = wanted.settings.at("dependencies");
+  setting = list_setting(words, setting.origin);
+}
 
 void name_arrays(System& system, JobRequest& wanted) {
   if (wanted.parsed.job.scheduler != SchedulerKind::pbs) return;

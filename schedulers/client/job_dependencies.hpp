@@ -5,8 +5,16 @@
 
 #include "base/os/system.hpp"
 #include "schedulers/client/job_options.hpp"
+#include "schedulers/client/job_ref.hpp"
+
+#include <optional>
 
 namespace ddlrun::schedulers {
+
+// "afterok:last" becomes "afterok:24", with a remark, also in the settings that are kept: the newest job is
+// another one later. Error{request} where there is none, or another scheduler has it.
+void name_newest(System& system, JobRequest& wanted);
+void name_newest(JobRequest& wanted, const std::optional<JobRef>& newest);
 
 // For PBS: "afterok:24" becomes "afterok:24[]" where 24 is an array, with a remark. Error{request} for a task
 // of an array.

@@ -32,6 +32,7 @@ struct Followed {
   bool over = false;
   int forgotten = 0;
   int never = 0;
+  bool names_tasks = false;    // how to follow the tasks of an array is printed
   std::optional<int> written;  // by the job, when it ended
   double ending_since = 0;     // its script is over, and the scheduler does not let go of it
 };
@@ -153,10 +154,20 @@ class Follower {
       print(fmt::format("job {}{}: {}", one.job.id, again ? fmt::format(", restart {}", status.restarts) : "",
                         text));
     }
+    if (status.state == JobState::running && !one.names_tasks) print_tasks(one, status);
     one.printed = text;
     one.status = std::move(status);
     one.over = (over && !goes_on(one)) || is_left_behind(one);
     return changed;
+  }
+
+  // Each task of an array has a log of its own: none is copied.
+  void print_tasks(Followed& one, const JobStatus& status) {
+    const auto task = std::ranges::find(status.tasks, JobState::running, &JobStatus::state);
+    if (!options_.log || log_ || task == status.tasks.end()) return;
+    one.names_tasks = true;
+    print(fmt::format("its tasks have logs of their own: ddlrun logs -f {}; of all: ddlrun logs {}",
+                      quote_shell(task->id), quote_shell(one.job.id)));
   }
 
   // A lost host keeps a job "completing" for minutes: what the script wrote is its end then.

@@ -96,7 +96,7 @@ std::string render_rows(const std::vector<TableRow>& rows) {
 }  // namespace
 
 std::string render_status_table(const std::vector<JobAndStatus>& jobs) {
-  std::vector<TableRow> rows{{"JOB", "STATE", "EXIT", "NAME", "QUEUE", "HOSTS", "TIME", ""}};
+  std::vector<TableRow> rows{{"JOB", "STATE", "EXIT", "NAME", "QUEUE", "HOSTS", "TIME", "REMARK"}};
   for (const auto& [job, status] : jobs) {
     rows.push_back(row_of(job.id, job, status));
     for (const auto& task : status.tasks) rows.push_back(row_of("  " + task.id, job, task));

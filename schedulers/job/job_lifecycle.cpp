@@ -136,7 +136,8 @@ void read_dependencies(SettingReader& reader, JobSpec& job) {
     }
     for (std::size_t i = 1; i < parts.size(); ++i) {
       const std::string id(parts[i]);
-      const bool good = !id.empty() && id[0] >= '0' && id[0] <= '9' && is_name(NameKind::job_id, id);
+      const bool good =
+          id == newest_job || (!id.empty() && id[0] >= '0' && id[0] <= '9' && is_name(NameKind::job_id, id));
       if (good) {
         job.dependencies.push_back({kind, id});
       } else {

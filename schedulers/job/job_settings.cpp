@@ -73,7 +73,7 @@ constexpr auto keys = std::to_array<JobKey>({
     {"signal", "Job control", "NAME@SECONDS", "send a signal to the program before the time limit: USR1@120"},
     {"requeue", "Job control", "yes|no|N", "let the scheduler requeue the job, at most N times (3)", "no"},
     {"array", "Job control", "RANGE", "job array: 0-7, 0-7%2, 0-6:2"},
-    {"dependencies", "Job control", "LIST", "start after other jobs: afterok:123"},
+    {"dependencies", "Job control", "LIST", "start after other jobs: afterok:123, afterok:last"},
     {"mail", "Job control", "ADDRESS", "mail address for notifications"},
     {"mail_events", "Job control", "LIST", "events to mail: begin, end, fail (end,fail)", "end,fail"},
     {"output", "Job control", "FILE", "output file of the job"},

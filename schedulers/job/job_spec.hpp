@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,9 +46,11 @@ struct ArrayRange {
   std::uint32_t max_parallel = 0;  // 0: no limit
 };
 
+constexpr std::string_view newest_job = "last";  // until submit gives the id
+
 struct Dependency {
   std::string kind;  // after, afterok, afternotok, afterany
-  std::string job;   // as the scheduler prints it
+  std::string job;   // as the scheduler prints it, or newest_job
 };
 
 struct Staging {
@@ -98,7 +101,7 @@ struct JobSpec {
   std::vector<std::string> environment;  // "NAME" or "NAME=value": what reaches the ranks
   // Names of `environment` that are not set where the job is handed in: only the job itself can set them.
   std::vector<std::string> unset_names;
-  std::vector<std::string> setup;        // shell lines of the user's, verbatim, before the program
+  std::vector<std::string> setup;  // shell lines of the user's, verbatim, before the program
   std::optional<Staging> data;
 
   Command program;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "schedulers/job/job_state.hpp"
 
+#include "base/text/error.hpp"
+#include "base/text/host_list.hpp"
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -64,6 +67,25 @@ bool JobStatus::never_started() const {
   return is_unrun && std::ranges::all_of(tasks, &JobStatus::never_started);
 }
 
+namespace {
+
+// Each host once; the longer text of one task, where it is no list of hosts.
+std::string hosts_of(const std::vector<JobStatus>& tasks) {
+  std::vector<std::string> hosts;
+  for (const JobStatus& task : tasks) {
+    if (task.hosts.empty()) continue;
+    try {
+      for (std::string& host : expand_host_list(task.hosts))
+        if (std::ranges::find(hosts, host) == hosts.end()) hosts.push_back(std::move(host));
+    } catch (const Error&) {
+      return task.hosts;
+    }
+  }
+  return fold_host_list(hosts);
+}
+
+}  // namespace
+
 JobStatus join_tasks(JobId id, std::vector<JobStatus> tasks) {
   JobStatus joined;
   joined.id = std::move(id);
@@ -73,6 +95,7 @@ JobStatus join_tasks(JobId id, std::vector<JobStatus> tasks) {
     if (task.exit_status) joined.exit_status = std::max(joined.exit_status.value_or(0), *task.exit_status);
     joined.restarts = std::max(joined.restarts, task.restarts);
     if (joined.queue.empty()) joined.queue = task.queue;
+    joined.run_seconds = std::max(joined.run_seconds, task.run_seconds);
   }
   if (worst != nullptr) {
     joined.state = worst->state;
@@ -80,7 +103,7 @@ JobStatus join_tasks(JobId id, std::vector<JobStatus> tasks) {
     joined.signal = worst->signal;
     joined.reason = worst->reason;
     joined.explained = worst->explained;
-    joined.hosts = worst->hosts;
+    joined.hosts = hosts_of(tasks);
   }
   const auto waits = [](const JobStatus& task) { return !is_over(task.state); };
   const auto stuck = [&](const JobStatus& task) { return !waits(task) || task.never; };

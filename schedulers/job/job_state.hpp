@@ -52,7 +52,8 @@ struct JobStatus {
   bool never_started() const;
 };
 
-// The state of an array: running if any runs, queued if any waits, else the worst; exit status the highest.
+// The state of an array: running if any runs, queued if any waits, else the worst; exit status the highest,
+// all hosts, the time of the task that ran longest.
 JobStatus join_tasks(JobId id, std::vector<JobStatus> tasks);
 
 }  // namespace ddlrun::schedulers

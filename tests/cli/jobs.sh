@@ -156,7 +156,7 @@ rm "$directory/next_job"
 run env PATH="$work/bin:$PATH" "$DDLRUN" wait "$first"
 [ "$status" -eq 4 ] || fail "status $status of the first job alone, not 4: $(cat err)"
 env PATH="$work/bin:$PATH" "$DDLRUN" status "$first" > table
-grep -q '^JOB  *STATE  *EXIT  *NAME  *QUEUE  *HOSTS  *TIME$' table || fail "the header of status: $(cat table)"
+grep -q '^JOB  *STATE  *EXIT  *NAME  *QUEUE  *HOSTS  *TIME  *REMARK$' table || fail "the header of status: $(cat table)"
 grep -q '^0.minsky1  *failed  *4  *true  *normal  *minsky1 +3  *0:02' table || fail "queue, hosts, time: $(cat table)"
 
 # "2" is job 2, though all runs have ids that begin so; of two starts the newer run.

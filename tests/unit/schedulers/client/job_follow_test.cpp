@@ -118,6 +118,27 @@ TEST_CASE("a job that can never run is left after the second look, not at first 
   CHECK(fake.err.find("try: ddlrun cancel 9; then a shorter --walltime") != std::string::npos);
 }
 
+TEST_CASE("how to follow the tasks of an array is printed once, while the array runs") {
+  tests::FakeSystem fake;
+  System system = fake.interfaces();
+  int looks = 0;
+  answer_squeue(fake, [&] {
+    ++looks;
+    const std::string first = looks < 3 ? "RUNNING" : "COMPLETED", second = looks < 2 ? "PENDING" : first;
+    return "9_1|" + first + "|n1|None\n9_2|" + second + "|n2|None\n";
+  });
+  follow_jobs(system, {slurm_job()}, {});
+  const std::string hint = "its tasks have logs of their own: ddlrun logs -f 9_1; of all: ddlrun logs 9\n";
+  CHECK(fake.err.find(hint) != std::string::npos);
+  CHECK(fake.err.find(hint) == fake.err.rfind(hint));
+  fake.err.clear();
+  looks = 0;
+  FollowOptions wait;
+  wait.log = false;
+  follow_jobs(system, {slurm_job()}, wait);
+  CHECK(fake.err.find("its tasks have logs") == std::string::npos);
+}
+
 TEST_CASE("a job that no one knows ends the waiting with 3, and something to type that is there") {
   tests::FakeSystem fake;
   System system = fake.interfaces();

@@ -8,6 +8,7 @@
 #include "schedulers/client/job_options.hpp"
 #include "schedulers/client/job_template.hpp"
 #include "schedulers/client/scheduler_access.hpp"
+#include "schedulers/job/job_settings_text.hpp"
 #include "tests/support/fake_system.hpp"
 
 #include <doctest/doctest.h>
@@ -234,6 +235,37 @@ TEST_CASE("dependencies: one that can no longer come true, and one that no list 
   CHECK(refusal("afternotok:99").find("that job is over and completed") != std::string::npos);
   squeue = "1:00;gpu|99|RUNNING|n1|None\n";
   CHECK(refusal("afterok:99") == "");
+}
+
+TEST_CASE("dependencies: last is the newest job, also in the settings that are kept") {
+  Submitted job;
+  job.options.flags["dependencies"] = {"afterok:last,afterany:7"};
+  const auto refusal = [&](const std::optional<JobRef>& last) {
+    try {
+      JobRequest wanted = job.request();
+      name_newest(wanted, last);
+      return std::string();
+    } catch (const Error& error) {
+      return error.message().what;
+    }
+  };
+  CHECK(refusal({}) == "dependencies: no jobs were submitted with ddlrun yet, so none is the last");
+  JobRef newest;
+  newest.id = "4711";
+  newest.scheduler = SchedulerKind::slurm;
+  newest.name = "prepare";
+  JobRequest wanted = job.request();
+  name_newest(wanted, newest);
+  REQUIRE(wanted.parsed.job.dependencies.size() == 2);
+  CHECK(wanted.parsed.job.dependencies[0].job == "4711");
+  CHECK(wanted.parsed.job.dependencies[1].job == "7");
+  CHECK(wanted.parsed.remarks.back() == "dependencies: the last job is 4711 (prepare)");
+  const std::string kept = render_job_settings(wanted.settings);
+  CHECK(kept.find("afterok:4711") != std::string::npos);
+  CHECK(kept.find("last") == std::string::npos);
+  newest.id = "1234@h1";
+  newest.scheduler = SchedulerKind::local;
+  CHECK(refusal(newest) == "dependencies: the last job, 1234@h1, is not one of slurm");
 }
 
 TEST_CASE("dependencies on PBS: an array is named as one, and a job that PBS does not have is refused") {

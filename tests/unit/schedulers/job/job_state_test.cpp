@@ -68,6 +68,21 @@ TEST_CASE("an array's state is the join of its tasks") {
   }
 }
 
+TEST_CASE("an array has the hosts of all its tasks, and the time of the longest") {
+  std::vector<JobStatus> tasks{task(JobState::completed, 0), task(JobState::running), task(JobState::queued)};
+  tasks[0].hosts = "node1,node2";
+  tasks[0].run_seconds = 70;
+  tasks[1].hosts = "node[2-3]";
+  tasks[1].run_seconds = 9;
+  const JobStatus joined = join_tasks("5", tasks);
+  CHECK(joined.hosts == "node[1-3]");
+  CHECK(joined.run_seconds == 70);
+  tasks[1].hosts = "not [a list";
+  CHECK(join_tasks("5", tasks).hosts == "not [a list");
+  CHECK(join_tasks("5", {tasks[2]}).hosts.empty());
+  CHECK_FALSE(join_tasks("5", {tasks[2]}).run_seconds.has_value());
+}
+
 TEST_CASE("an array can never go on where none of its open tasks can") {
   JobStatus stuck = task(JobState::queued);
   stuck.never = true;
