@@ -111,10 +111,12 @@ Lines environment_lines(const JobSpec& job, const Lines& preamble) {
   append(inner, export_lines(job));
   append(inner, own_lines(job.setup, "setup", "the job's own lines"));
   if (inner.empty()) return inner;
-  // Files of modules and conda read variables that are not set.
-  Lines lines{"", "set +u"};
+  // Files of modules and conda read variables that are not set. A `set -e` of setup ends with setup: the
+  // lines behind it read statuses.
+  Lines lines = script_lines("setup_traps");
+  append(lines, {"", "set +u"});
   append(lines, inner);
-  append(lines, {"", "set -u"});
+  append(lines, {"", "set +e -u"});
   return lines;
 }
 

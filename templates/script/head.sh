@@ -3,8 +3,8 @@
 # The first lines: names of the job, and how the script reports.
 # ----- the lines below go into the script -----
 # Written by ddlrun submit; the next line ends the scheduler's directives.
-# Words of the job are quoted as they are; functions here are called by traps.
-# shellcheck disable=SC2016,SC2317
+# Words of the job are quoted as they are; functions here are called by traps, and one replaces trap.
+# shellcheck disable=SC2016,SC2218,SC2317
 set -u
 
 # Names of this script begin with ddl_.

@@ -23,6 +23,8 @@ if [ "$ddl_early$ddl_ended" = nono ]; then
   case $ddl_ended$ddl_status in yes-1 | yes127) ddl_status=143 ;; esac
   ddl_child=
 fi
+if [ "$ddl_early" = yes ]; then ddl_run_setup USR1 "$ddl_status"; fi
+if [ "$ddl_ended" = yes ]; then ddl_run_setup TERM "$ddl_status"; fi
 @restart@
 
 exit "$ddl_status"

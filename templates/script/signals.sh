@@ -13,5 +13,13 @@ ddl_pass_on() {
   ddl_signals=$((ddl_signals + 1))
   if [ -n "$ddl_child" ]; then kill -s "$1" "$ddl_child" 2>/dev/null; else ddl_missed+=" $1"; fi
 }
-trap 'ddl_early=yes; ddl_pass_on @early_signal@' USR1
-trap 'ddl_ended=yes; ddl_pass_on TERM' TERM
+ddl_on_USR1() {
+  ddl_early=yes
+  ddl_pass_on @early_signal@
+}
+ddl_on_TERM() {
+  ddl_ended=yes
+  ddl_pass_on TERM
+}
+trap ddl_on_USR1 USR1
+trap ddl_on_TERM TERM

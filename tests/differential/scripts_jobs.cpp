@@ -108,7 +108,7 @@ const std::vector<std::string> attacks{"$(touch @)",
                                        "local",
                                        "cd",
                                        "exit 9",
-                                       "ddl_end",
+                                       "ddl_on_EXIT",
                                        "ddl_say"};
 
 std::string with_canary(std::string text, const std::string& canary) {

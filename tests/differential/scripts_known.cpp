@@ -106,6 +106,14 @@ JobSpec living(SchedulerKind kind, const std::string& directory, const std::stri
   return job;
 }
 
+// Its own lines clear away what they made, end at an error, and trap EXIT in a subshell too.
+JobSpec trapping(SchedulerKind kind, const std::string& directory, const std::string& line) {
+  JobSpec job = living(kind, directory, line);
+  job.setup = {"set -e", "trap 'echo \"cleared $?\" >>left; exit 0' EXIT",
+               "(trap 'echo inner >>left' EXIT; true)", "[ ! -e missing ]"};
+  return job;
+}
+
 std::vector<std::pair<std::string, JobSpec>> living_jobs(const std::string& directory) {
   const SchedulerKind local = SchedulerKind::local, slurm = SchedulerKind::slurm, pbs = SchedulerKind::pbs;
   JobSpec waits =
@@ -146,10 +154,27 @@ std::vector<std::pair<std::string, JobSpec>> living_jobs(const std::string& dire
   JobSpec stubborn =
       living(slurm, directory,
              "trap 'echo caught >>log' USR1; echo up >>log; for i in 1 2 3 4; do sleep 0.3; done; exit 5");
-  return {{"life_resumes", waits},    {"life_interrupted", interrupted}, {"life_ended", ended},
-          {"life_again", again},      {"life_pbs_again", pbs_again},     {"life_limit", limit},
-          {"life_task", task},        {"life_nowhere", nowhere},         {"life_no_ddlrun", no_ddlrun},
-          {"life_sick", sick},        {"life_warned", warned},           {"life_copied", copied},
+  JobSpec trap_again = trapping(local, directory, "exit 75");
+  trap_again.requeue = {true, 1};
+  JobSpec trap_term = ended;
+  trap_term.setup = {"trap 'echo cleared >>log' TERM EXIT"};
+  return {{"life_trap_term", trap_term},
+          {"life_trap_local", trapping(local, directory, "exit 6")},
+          {"life_trap_slurm", trapping(slurm, directory, "exit 6")},
+          {"life_trap_pbs", trapping(pbs, directory, "exit 6")},
+          {"life_trap_again", trap_again},
+          {"life_resumes", waits},
+          {"life_interrupted", interrupted},
+          {"life_ended", ended},
+          {"life_again", again},
+          {"life_pbs_again", pbs_again},
+          {"life_limit", limit},
+          {"life_task", task},
+          {"life_nowhere", nowhere},
+          {"life_no_ddlrun", no_ddlrun},
+          {"life_sick", sick},
+          {"life_warned", warned},
+          {"life_copied", copied},
           {"life_stubborn", stubborn}};
 }
 

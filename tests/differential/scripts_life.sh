@@ -107,6 +107,33 @@ PBS_JOBID=12.server REFUSE=1 run bash "$directory/job.sh"
 ends pbs_again-refused 75 75
 called pbs_again-refused "qsub -W depend=afterany:12.server -v DDLRUN_RESTARTS=1 $directory/job.sh"
 
+# A trap for EXIT in the job's own lines runs too, once for each start; the status is written nevertheless, also where
+# one of these lines ends the job.
+for kind in local slurm pbs; do
+  begin "trap_$kind"
+  run bash "$directory/job.sh"
+  same "trap_$kind: written" 6 "$(cat "$directory/exit_status")"
+  same "trap_$kind: its own" $'inner\ncleared 6' "$(cat "$directory/left")"
+  rm "$directory/left"
+  : >"$directory/missing"
+  run bash "$directory/job.sh"
+  same "trap_$kind: written by setup" 1 "$(cat "$directory/exit_status")"
+  same "trap_$kind: its own, in setup" $'inner\ncleared 1' "$(cat "$directory/left")"
+done
+# TERM still reaches the program, and the trap of the job's own lines runs when the program is over.
+begin trap_term
+bash "$directory/job.sh" 2>/dev/null & job=$!
+until_up trap_term
+kill -TERM "$job"
+wait "$job"
+status=$?
+ends trap_term 9 9
+same "trap_term: its own, last" $'up\nended\ncleared\ncleared' "$(cat "$directory/log")"
+begin trap_again
+run bash "$directory/job.sh"
+same "trap_again: written" 75 "$(cat "$directory/exit_status")"
+same "trap_again: its own" $'inner\ncleared 75\ninner\ncleared 75' "$(cat "$directory/left")"
+
 begin limit
 run bash "$directory/job.sh"
 ends limit 143 143

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Written by ddlrun submit; the next line ends the scheduler's directives.
-# Words of the job are quoted as they are; functions here are called by traps.
-# shellcheck disable=SC2016,SC2317
+# Words of the job are quoted as they are; functions here are called by traps, and one replaces trap.
+# shellcheck disable=SC2016,SC2218,SC2317
 set -u
 
 # Names of this script begin with ddl_.
@@ -19,15 +19,29 @@ ddl_fail() { printf 'ddlrun job: %s\n  try: %s\n' "$1" "$2" >&2; exit "${3:-3}";
 rm -f -- "$ddl_status_file"
 ddl_again=no
 ddl_alarm=
-ddl_end() {
+unset -v ddl_setup_EXIT ddl_setup_USR1 ddl_setup_TERM
+ddl_on_EXIT() {
   local status=$?
+  set +e
   if [ "$BASHPID" != "$$" ]; then return; fi  # a subshell that ends early has it too
-  trap '' USR1 TERM
+  builtin trap '' USR1 TERM
   if [ -n "$ddl_alarm" ]; then kill "$ddl_alarm" 2>/dev/null; fi
-  if [ "$ddl_again" = yes ]; then return; fi
-  printf '%s\n' "$status" >"$ddl_status_file.part" && mv -f -- "$ddl_status_file.part" "$ddl_status_file"
+  if [ "$ddl_again" != yes ]; then
+    printf '%s\n' "$status" >"$ddl_status_file.part" && mv -f -- "$ddl_status_file.part" "$ddl_status_file"
+  fi
+  ddl_run_setup EXIT "$status"
 }
-trap ddl_end EXIT
+# ddl_run_setup NAME STATUS: once, what the lines of the job or the site trapped NAME with; $? there is STATUS.
+ddl_run_setup() {
+  local name=ddl_setup_$1
+  local words=${!name-}
+  printf -v "$name" %s ''
+  set +u
+  (exit "$2")
+  eval "$words"
+  set -u
+}
+trap ddl_on_EXIT EXIT
 
 # Signals are passed on to the program. USR1 comes ahead of the time limit, TERM at the end.
 ddl_child=
@@ -39,8 +53,16 @@ ddl_pass_on() {
   ddl_signals=$((ddl_signals + 1))
   if [ -n "$ddl_child" ]; then kill -s "$1" "$ddl_child" 2>/dev/null; else ddl_missed+=" $1"; fi
 }
-trap 'ddl_early=yes; ddl_pass_on USR1' USR1
-trap 'ddl_ended=yes; ddl_pass_on TERM' TERM
+ddl_on_USR1() {
+  ddl_early=yes
+  ddl_pass_on USR1
+}
+ddl_on_TERM() {
+  ddl_ended=yes
+  ddl_pass_on TERM
+}
+trap ddl_on_USR1 USR1
+trap ddl_on_TERM TERM
 
 # An alarm of our own, for want of the scheduler's. It ends with the job.
 rm -f -- "$ddl_dir/timed_out"
@@ -63,6 +85,20 @@ ddl_alarm=$!
 # Relative paths of the job begin here.
 cd -- /scratch/me/run || ddl_fail 'the working directory /scratch/me/run cannot be entered on this host' "ls -ld $(printf %q /scratch/me/run)   # on this host"
 
+# Traps in the lines below run too: for EXIT after the exit status is written, for USR1 and TERM when the program is over.
+# shellcheck disable=SC2064 # names of now
+trap() {
+  builtin trap "$@" || return
+  if [ "$BASHPID" != "$$" ]; then return; fi
+  local name words
+  for name in EXIT USR1 TERM; do
+    eval "words=($(builtin trap -p "$name"))"  # trap -- COMMAND NAME, quoted by bash
+    if [ "${words[2]-}" = "ddl_on_$name" ]; then continue; fi
+    printf -v "ddl_setup_$name" %s "${words[2]-}"
+    builtin trap "ddl_on_$name" "$name"
+  done
+}
+
 set +u
 
 # The virtual environment.
@@ -70,7 +106,7 @@ set +u
 . '/home/me/my venv/bin/activate' ||
   ddl_fail 'the virtual environment /home/me/my venv could not be activated' "python3 -m venv $(printf %q '/home/me/my venv')   # makes it"
 
-set -u
+set +e -u
 
 # ddlrun must be here too.
 ddl_binary=ddlrun
@@ -115,5 +151,7 @@ if [ "$ddl_early$ddl_ended" = nono ]; then
   case $ddl_ended$ddl_status in yes-1 | yes127) ddl_status=143 ;; esac
   ddl_child=
 fi
+if [ "$ddl_early" = yes ]; then ddl_run_setup USR1 "$ddl_status"; fi
+if [ "$ddl_ended" = yes ]; then ddl_run_setup TERM "$ddl_status"; fi
 
 exit "$ddl_status"

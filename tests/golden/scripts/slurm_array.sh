@@ -11,8 +11,8 @@
 #SBATCH --open-mode=append
 #SBATCH --no-requeue
 # Written by ddlrun submit; the next line ends the scheduler's directives.
-# Words of the job are quoted as they are; functions here are called by traps.
-# shellcheck disable=SC2016,SC2317
+# Words of the job are quoted as they are; functions here are called by traps, and one replaces trap.
+# shellcheck disable=SC2016,SC2218,SC2317
 set -u
 
 # Names of this script begin with ddl_.
@@ -32,15 +32,29 @@ ddl_fail() { printf 'ddlrun job: %s\n  try: %s\n' "$1" "$2" >&2; exit "${3:-3}";
 rm -f -- "$ddl_status_file"
 ddl_again=no
 ddl_alarm=
-ddl_end() {
+unset -v ddl_setup_EXIT ddl_setup_USR1 ddl_setup_TERM
+ddl_on_EXIT() {
   local status=$?
+  set +e
   if [ "$BASHPID" != "$$" ]; then return; fi  # a subshell that ends early has it too
-  trap '' USR1 TERM
+  builtin trap '' USR1 TERM
   if [ -n "$ddl_alarm" ]; then kill "$ddl_alarm" 2>/dev/null; fi
-  if [ "$ddl_again" = yes ]; then return; fi
-  printf '%s\n' "$status" >"$ddl_status_file.part" && mv -f -- "$ddl_status_file.part" "$ddl_status_file"
+  if [ "$ddl_again" != yes ]; then
+    printf '%s\n' "$status" >"$ddl_status_file.part" && mv -f -- "$ddl_status_file.part" "$ddl_status_file"
+  fi
+  ddl_run_setup EXIT "$status"
 }
-trap ddl_end EXIT
+# ddl_run_setup NAME STATUS: once, what the lines of the job or the site trapped NAME with; $? there is STATUS.
+ddl_run_setup() {
+  local name=ddl_setup_$1
+  local words=${!name-}
+  printf -v "$name" %s ''
+  set +u
+  (exit "$2")
+  eval "$words"
+  set -u
+}
+trap ddl_on_EXIT EXIT
 
 # Signals are passed on to the program. USR1 comes ahead of the time limit, TERM at the end.
 ddl_child=
@@ -52,8 +66,16 @@ ddl_pass_on() {
   ddl_signals=$((ddl_signals + 1))
   if [ -n "$ddl_child" ]; then kill -s "$1" "$ddl_child" 2>/dev/null; else ddl_missed+=" $1"; fi
 }
-trap 'ddl_early=yes; ddl_pass_on USR1' USR1
-trap 'ddl_ended=yes; ddl_pass_on TERM' TERM
+ddl_on_USR1() {
+  ddl_early=yes
+  ddl_pass_on USR1
+}
+ddl_on_TERM() {
+  ddl_ended=yes
+  ddl_pass_on TERM
+}
+trap ddl_on_USR1 USR1
+trap ddl_on_TERM TERM
 
 # Relative paths of the job begin here.
 cd -- /scratch/me/run || ddl_fail 'the working directory /scratch/me/run cannot be entered on this host' "ls -ld $(printf %q /scratch/me/run)   # on this host"
@@ -92,5 +114,7 @@ if [ "$ddl_early$ddl_ended" = nono ]; then
   case $ddl_ended$ddl_status in yes-1 | yes127) ddl_status=143 ;; esac
   ddl_child=
 fi
+if [ "$ddl_early" = yes ]; then ddl_run_setup USR1 "$ddl_status"; fi
+if [ "$ddl_ended" = yes ]; then ddl_run_setup TERM "$ddl_status"; fi
 
 exit "$ddl_status"
