@@ -20,9 +20,15 @@ using topology::MachineTopology;
   throw Error(ErrorKind::request, {what, at, hint});
 }
 
+using Counts = std::vector<std::uint32_t>;  // by host
+
+std::uint64_t sum_of(const Counts& counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
+
 // One to each host that has room, round after round.
-std::vector<std::uint32_t> deal_rounds(std::uint32_t count, const std::vector<std::size_t>& room) {
-  std::vector<std::uint32_t> dealt(room.size(), 0);
+Counts deal_rounds(std::uint32_t count, const Counts& room) {
+  Counts dealt(room.size(), 0);
   while (count > 0) {
     bool any = false;
     for (std::size_t host = 0; host < room.size() && count > 0; ++host) {
@@ -36,20 +42,75 @@ std::vector<std::uint32_t> deal_rounds(std::uint32_t count, const std::vector<st
   return dealt;
 }
 
-std::vector<std::uint32_t> deal_workers(std::uint32_t workers,
-                                        const std::vector<const MachineTopology*>& machines) {
-  std::vector<std::size_t> gpus, cores;
-  for (const MachineTopology* machine : machines) {
-    gpus.push_back(machine->gpus.size());
-    cores.push_back(machine->cores.size());
+Counts less(Counts room, const Counts& taken) {
+  for (std::size_t host = 0; host < room.size(); ++host) room[host] -= taken[host];
+  return room;
+}
+
+// How many tasks each host can take.
+Counts find_room(const TaskRequest& request, const std::vector<std::string>& hosts,
+                 const std::vector<const MachineTopology*>& machines) {
+  const auto each = static_cast<std::uint32_t>(std::max(request.cores_per_task, 1));
+  const std::uint64_t tasks = std::uint64_t{request.ps} + request.workers + (request.chief ? 1 : 0);
+  Counts room;
+  std::uint64_t cores = 0;
+  for (std::size_t host = 0; host < hosts.size(); ++host) {
+    const auto here = static_cast<std::uint32_t>(machines[host]->cores.size());
+    cores += here;
+    const std::uint32_t slots = request.slots.empty() ? here / each : request.slots[host];
+    room.push_back(std::min(here / each, slots));
   }
-  const std::size_t all = std::accumulate(gpus.begin(), gpus.end(), std::size_t{0});
-  if (all > 0 && all < workers) {
-    refuse_tasks(
-        fmt::format("{} workers need a GPU each, the {} hosts have {}", workers, machines.size(), all),
-        "--workers", fmt::format("--workers {}", all));
+  if (sum_of(room) >= tasks) return room;
+  if (!request.slots.empty() && sum_of(request.slots) < tasks) {
+    refuse_tasks(fmt::format("{} tasks, the hosts have {} slots", tasks, sum_of(request.slots)), "--workers",
+                 "more slots, or fewer --ps and --workers");
   }
-  return deal_rounds(workers, all > 0 ? gpus : cores);
+  const std::string need = each == 1 ? "a core" : fmt::format("{} cores", each);
+  for (std::size_t host = 0; host < hosts.size() && !request.slots.empty(); ++host) {
+    if (request.slots[host] <= room[host]) continue;
+    refuse_tasks(fmt::format("{} tasks need {} each, there are {}", request.slots[host], need,
+                             machines[host]->cores.size()),
+                 hosts[host], "more hosts, or fewer tasks here");
+  }
+  const std::string where = hosts.size() == 1 ? "there are" : fmt::format("the {} hosts have", hosts.size());
+  refuse_tasks(fmt::format("{} tasks need {} each, {} {}", tasks, need, where, cores),
+               hosts.size() == 1 ? hosts[0] : "--workers", "more hosts, or fewer --ps and --workers");
+}
+
+// Where hosts have GPUs: as many workers as GPUs, and a slot of the first host left to the chief.
+Counts find_worker_room(const TaskRequest& request, Counts room,
+                        const std::vector<const MachineTopology*>& machines) {
+  Counts gpus;
+  for (const MachineTopology* machine : machines)
+    gpus.push_back(static_cast<std::uint32_t>(machine->gpus.size()));
+  if (request.chief && room[0] > 0) --room[0];
+  for (std::size_t host = 0; host < room.size(); ++host) room[host] = std::min(room[host], gpus[host]);
+  if (sum_of(room) >= request.workers) return room;
+  const bool lacks_gpus = sum_of(gpus) < request.workers;
+  refuse_tasks(lacks_gpus ? fmt::format("{} workers need a GPU each, the {} hosts have {}", request.workers,
+                                        machines.size(), sum_of(gpus))
+                          : fmt::format("{} workers need a GPU each, only {} fit beside the other tasks",
+                                        request.workers, sum_of(room)),
+               "--workers", sum_of(room) == 0 ? "more hosts" : fmt::format("--workers {}", sum_of(room)));
+}
+
+struct TaskCounts {
+  Counts ps, workers;  // a chief is among `ps`
+};
+
+// GPUs bind workers to hosts, so they come first there; parameter servers need none.
+TaskCounts deal_tasks(const TaskRequest& request, const Counts& room,
+                      const std::vector<const MachineTopology*>& machines) {
+  const std::uint32_t served = request.ps + (request.chief ? 1 : 0);
+  TaskCounts dealt;
+  if (std::ranges::any_of(machines, [](const MachineTopology* machine) { return !machine->gpus.empty(); })) {
+    dealt.workers = deal_rounds(request.workers, find_worker_room(request, room, machines));
+    dealt.ps = deal_rounds(served, less(room, dealt.workers));
+  } else {
+    dealt.ps = deal_rounds(served, room);
+    dealt.workers = deal_rounds(request.workers, less(room, dealt.ps));
+  }
+  return dealt;
 }
 
 // As many cores for each worker as an even share, near its GPU; fewer where the GPU's NUMA node has not so
@@ -88,12 +149,16 @@ struct HostTasks {
 };
 
 HostTasks place_on_host(const MachineTopology& machine, std::uint32_t host, std::uint32_t ps,
-                        std::uint32_t workers) {
+                        std::uint32_t workers, int cores_per_task) {
   HostTasks tasks;
   std::vector<CoreIndex> left;
   for (const topology::Core& core : machine.cores) left.push_back(core.index);
   if (workers > 0) {
-    const topology::MachinePlan plan = place_workers(machine, workers, left.size() / (ps + workers));
+    topology::PlanOptions exact;
+    exact.cores_per_rank = cores_per_task;
+    const topology::MachinePlan plan = cores_per_task > 0
+                                           ? topology::plan_machine(machine, workers, exact)
+                                           : place_workers(machine, workers, left.size() / (ps + workers));
     for (const topology::LocalPlacement& local : plan.ranks) {
       Task& task = tasks.workers.emplace_back(make_task(machine, host, local.cores));
       task.gpu = local.gpu;
@@ -103,7 +168,8 @@ HostTasks place_on_host(const MachineTopology& machine, std::uint32_t host, std:
   }
   std::size_t at = 0;
   for (std::uint32_t i = 0; i < ps; ++i) {
-    const std::size_t end = left.size() * (i + 1) / ps;
+    const std::size_t end =
+        cores_per_task > 0 ? at + static_cast<std::size_t>(cores_per_task) : left.size() * (i + 1) / ps;
     const auto from = left.begin() + static_cast<std::ptrdiff_t>(at),
                to = left.begin() + static_cast<std::ptrdiff_t>(end);
     Task& task = tasks.ps.emplace_back(make_task(machine, host, {from, to}));
@@ -115,28 +181,17 @@ HostTasks place_on_host(const MachineTopology& machine, std::uint32_t host, std:
 
 }  // namespace
 
-std::vector<Task> plan_tasks(std::uint32_t ps, std::uint32_t workers, const std::vector<std::string>& hosts,
+std::vector<Task> plan_tasks(const TaskRequest& request, const std::vector<std::string>& hosts,
                              const std::vector<const MachineTopology*>& machines) {
-  const std::vector<std::uint32_t> workers_of = deal_workers(workers, machines);
-  const std::vector<std::uint32_t> ps_of = deal_rounds(ps, std::vector<std::size_t>(hosts.size(), ps));
+  const TaskCounts counts = deal_tasks(request, find_room(request, hosts, machines), machines);
   std::vector<Task> first, second;
   for (std::uint32_t host = 0; host < hosts.size(); ++host) {
-    const std::size_t cores = machines[host]->cores.size(), tasks = ps_of[host] + workers_of[host];
-    if (tasks > cores) {
-      refuse_tasks(fmt::format("{} tasks need a core each, there are {}", tasks, cores), hosts[host],
-                   "more hosts, or fewer --ps and --workers");
-    }
-    HostTasks here = place_on_host(*machines[host], host, ps_of[host], workers_of[host]);
+    HostTasks here =
+        place_on_host(*machines[host], host, counts.ps[host], counts.workers[host], request.cores_per_task);
     std::ranges::move(here.ps, std::back_inserter(first));
     std::ranges::move(here.workers, std::back_inserter(second));
   }
   std::ranges::move(second, std::back_inserter(first));
-  if (first.size() < ps + workers) {
-    refuse_tasks(
-        fmt::format("{} tasks, only {} fit on {} hosts", ps + workers, first.size(), hosts.size()),
-        "--workers",
-        fmt::format("--workers {}", workers - (ps + workers - static_cast<std::uint32_t>(first.size()))));
-  }
   return first;
 }
 

@@ -21,10 +21,17 @@ struct Task {
   std::string slot;    // as a rankfile writes it
 };
 
-// Rank by rank: parameter servers (a chief counts as one, on the first host), then workers, both in the order
-// of the hosts. Error{request} with both numbers where there are more workers than GPUs (on hosts that have
-// any) or more tasks than cores.
-std::vector<Task> plan_tasks(std::uint32_t ps, std::uint32_t workers, const std::vector<std::string>& hosts,
+struct TaskRequest {
+  std::uint32_t ps = 0, workers = 0;
+  bool chief = false;                  // on the first host that has room, as one parameter server more
+  std::vector<std::uint32_t> slots{};  // the most tasks of each host; empty: one for each core
+  int cores_per_task = 0;              // 0: all cores are dealt out; else exactly so many each
+};
+
+// Rank by rank: chief and parameter servers, then workers, both in the order of the hosts. Hosts take turns
+// as long as they have room. Error{request} with both numbers where there are more workers than GPUs (on
+// hosts that have any), or more tasks than cores or slots.
+std::vector<Task> plan_tasks(const TaskRequest& request, const std::vector<std::string>& hosts,
                              const std::vector<const topology::MachineTopology*>& machines);
 
 // "rank 0=h1 slot=0:0-3" and so on.

@@ -78,7 +78,11 @@ std::vector<std::uint32_t> host_counts(const std::vector<HostWord>& hosts) {
   return counts;
 }
 
-// The counts of -H h1:4,h2:2: equal ones are the ranks per host.
+bool has_tasks(const LaunchFlags& flags) {
+  return !flags.framework.ps.empty() || !flags.framework.workers.empty();
+}
+
+// The counts of -H h1:4,h2:2: equal ones are the ranks per host, except of tasks, which have no dims.
 void take_counts(const LaunchFlags& flags, const std::vector<std::uint32_t>& counts, JobShape& shape) {
   if (counts.empty()) return;
   const bool even = std::all_of(counts.begin(), counts.end(), [&](auto count) { return count == counts[0]; });
@@ -92,7 +96,7 @@ void take_counts(const LaunchFlags& flags, const std::vector<std::uint32_t>& cou
                                                printable(flags.ranks_per_host, 40)),
                                    "-H", "-H with names only"});
   }
-  if (!even)
+  if (!even || (has_tasks(flags) && !shape.dims))
     shape.host_ranks = counts;
   else if (!shape.dims)
     shape.ranks_per_host = counts[0];
@@ -125,10 +129,9 @@ void take_np(const LaunchFlags& flags, const HostWords& words, JobShape& shape) 
                                    "-H with names only"});
   }
   const bool counted = shape.has_ranks_per_host() || !shape.host_ranks.empty();
-  const bool has_tasks = !flags.framework.ps.empty() || !flags.framework.workers.empty();
-  if (counted || has_tasks) {
+  if (counted || has_tasks(flags)) {
     throw Error(ErrorKind::usage,
-                {fmt::format("--np conflicts with {}", has_tasks               ? "--ps, --workers"
+                {fmt::format("--np conflicts with {}", has_tasks(flags)        ? "--ps, --workers"
                                                        : !flags.dims.empty()   ? "DIMS"
                                                        : !words.counts.empty() ? "the counts of -H"
                                                                                : "--ranks-per-host"),
@@ -201,11 +204,10 @@ HostWords resolve_host_words(const LaunchFlags& flags) {
 std::vector<std::uint32_t> counts_of_slots(const LaunchFlags& flags, const HostWords& words,
                                            const std::vector<std::string>& hosts,
                                            const std::vector<std::uint32_t>& slots) {
-  const FrameworkFlags& framework = flags.framework;
+  const std::string& np = flags.framework.np;
   const bool has_factor = !flags.ranks_per_host.empty() || !flags.hosts_per_rack.empty() ||
                           !flags.racks.empty() || !flags.aisles.empty();
-  if (slots.empty() || framework.np.starts_with('-') || !words.dims.empty() || has_factor ||
-      !flags.rankfile.empty() || !framework.ps.empty() || !framework.workers.empty())
+  if (slots.empty() || np.starts_with('-') || !words.dims.empty() || has_factor || !flags.rankfile.empty())
     return {};
   if (const auto none = std::ranges::find(slots, 0U); none != slots.end()) {
     const std::string& host = hosts.at(static_cast<std::size_t>(none - slots.begin()));
@@ -214,8 +216,8 @@ std::vector<std::uint32_t> counts_of_slots(const LaunchFlags& flags, const HostW
                  host + " slots=N, or the slots of no host"});
   }
   const std::uint64_t sum = std::accumulate(slots.begin(), slots.end(), std::uint64_t{0});
-  const auto ranks = parse_unsigned(framework.np, topology::max_ranks);
-  if (!ranks || *ranks <= sum) return slots;
+  const auto ranks = parse_unsigned(np, topology::max_ranks);
+  if (!ranks || *ranks <= sum || has_tasks(flags)) return slots;
   if (flags.plan.oversubscribe) return {};
   throw Error(ErrorKind::usage, {fmt::format("{} ranks, and the hostfile has {} slots", *ranks, sum), "-n",
                                  fmt::format("-n {}, the sum of the slots; or --oversubscribe", sum)});

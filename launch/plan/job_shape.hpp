@@ -21,7 +21,8 @@ struct HostWords {
 HostWords resolve_host_words(const LaunchFlags& flags);
 
 // The counts of a hostfile with `slots`, by host, as -H would give them; empty where other options give the
-// number of ranks on each host. Error{usage} where -n asks for more ranks than slots.
+// number of ranks on each host. Of TensorFlow's tasks the slots are the most on each host. Error{usage} where
+// -n asks for more ranks than slots.
 std::vector<std::uint32_t> counts_of_slots(const LaunchFlags& flags, const HostWords& words,
                                            const std::vector<std::string>& hosts,
                                            const std::vector<std::uint32_t>& slots);

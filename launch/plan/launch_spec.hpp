@@ -25,11 +25,12 @@ struct JobShape {
   std::optional<topology::Dims> dims;  // DIMS, or those of --np -N
   // The factors of DIMS one by one, where DIMS are not given.
   std::optional<std::uint32_t> ranks_per_host, hosts_per_rack, racks, aisles;
-  std::vector<std::uint32_t> host_ranks;  // by host, where -H gives different counts; else empty
-  std::uint32_t total_ranks = 0;          // --np N over all hosts; 0: not given
-  std::uint32_t local_ranks = 0;          // --np -N on this host; 0: not given
-  std::string rankfile;                   // the user's; "": made from the plan
-  std::string filled_hosts;               // which hosts -n fills where it has fewer ranks than slots; or ""
+  // By host, where -H gives different counts, or counts of TensorFlow's tasks; else empty.
+  std::vector<std::uint32_t> host_ranks;
+  std::uint32_t total_ranks = 0;  // --np N over all hosts; 0: not given
+  std::uint32_t local_ranks = 0;  // --np -N on this host; 0: not given
+  std::string rankfile;           // the user's; "": made from the plan
+  std::string filled_hosts;       // which hosts -n fills where it has fewer ranks than slots; or ""
 
   bool has_ranks_per_host() const { return dims || ranks_per_host; }
   bool says_count() const {

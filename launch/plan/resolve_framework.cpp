@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace ddlrun::launch {
 
@@ -108,6 +109,16 @@ std::uint16_t parse_port(const std::string& text, const char* option) {
                                  option, fmt::format("{} 29500", option)});
 }
 
+// What gives the number of ranks beside --ps and --workers; "" if nothing does.
+std::string other_count(const JobShape& shape) {
+  if (shape.dims) return topology::render_dims(*shape.dims);
+  if (!shape.rankfile.empty()) return "--rankfile";
+  if (shape.ranks_per_host) return "--ranks-per-host";
+  if (shape.hosts_per_rack) return "--hosts-per-rack";
+  if (shape.racks) return "--racks";
+  return shape.aisles ? "--aisles" : "";
+}
+
 void resolve_tasks(const FrameworkFlags& flags, const JobShape& shape, const Detection& detected,
                    FrameworkSpec& spec) {
   spec.ps_tasks = parse_tasks(flags.ps, "--ps");
@@ -121,12 +132,11 @@ void resolve_tasks(const FrameworkFlags& flags, const JobShape& shape, const Det
   }
   if (spec.framework != Framework::tensorflow_ps) return;
   if (spec.ps_tasks > 0 && spec.workers > 0) {
-    if (!shape.dims && shape.rankfile.empty() && shape.host_ranks.empty()) return;
-    const std::string other = !shape.host_ranks.empty() ? "-H"
-                              : !shape.dims             ? "--rankfile"
-                                                        : topology::render_dims(*shape.dims);
+    const std::string other = other_count(shape);
+    if (other.empty()) return;
     throw Error(ErrorKind::usage,
-                {fmt::format("--ps and --workers conflict with {}", other), other, "one of the two"});
+                {fmt::format("--ps and --workers conflict with {}", other), other,
+                 "--ps and --workers alone; -H h1:3,h2:2 gives hosts different numbers of tasks"});
   }
   if (flags.framework != "auto" || given) {
     throw Error(ErrorKind::usage,
@@ -157,6 +167,35 @@ void resolve_style(const FrameworkFlags& flags, const Detection& detected, Frame
                 {fmt::format("--tf-style must be config or flags, not '{}'", printable(flags.tf_style, 40)),
                  "--tf-style", "--tf-style flags"});
   }
+}
+
+// The counts of -H are exact; the slots of a hostfile may be more than the tasks.
+void check_task_counts(const LaunchFlags& flags, const JobShape& shape, const FrameworkSpec& spec) {
+  if (spec.framework != Framework::tensorflow_ps || shape.host_ranks.empty()) return;
+  const std::uint64_t others = std::uint64_t{spec.ps_tasks} + (spec.chief ? 1 : 0),
+                      tasks = others + spec.workers,
+                      sum =
+                          std::accumulate(shape.host_ranks.begin(), shape.host_ranks.end(), std::uint64_t{0});
+  const bool is_typed = !flags.hosts_option.empty();
+  if (is_typed ? tasks == sum : tasks <= sum) return;
+  throw Error(ErrorKind::usage,
+              {fmt::format("{} ps{} {} workers{} are {} tasks, {} {}", spec.ps_tasks,
+                           spec.chief ? "," : " and", spec.workers, spec.chief ? " and a chief" : "", tasks,
+                           is_typed ? "the counts of -H are" : "the slots of the hostfile are", sum),
+               is_typed ? "-H" : "--hostfile",
+               sum > others ? fmt::format("--workers {}, or counts whose sum is {}", sum - others, tasks)
+                            : fmt::format("counts whose sum is {}", tasks)});
+}
+
+// Tasks are placed by their GPUs and numbered by their kind.
+void check_task_placement(const LaunchFlags& flags, const FrameworkSpec& spec) {
+  if (spec.framework != Framework::tensorflow_ps) return;
+  const std::string option = !flags.plan.order.empty() ? "--order"
+                             : flags.plan.by != "auto" ? "--map-by"
+                                                       : "";
+  if (option.empty()) return;
+  throw Error(ErrorKind::usage, {option + " has no effect on --ps and --workers", option,
+                                 "leave it out; -H h1:3,h2:2 gives the tasks of each host"});
 }
 
 // --ddl-mode and --ddl-arg select DDL, as --ps selects TensorFlow.
@@ -214,6 +253,8 @@ ResolvedFramework resolve_framework(System& system, const LaunchFlags& flags, co
   spec.intel_caffe = own.intel_caffe;
   resolve_tasks(own, shape, detected, spec);
   resolve_style(own, detected, spec);
+  check_task_counts(flags, shape, spec);
+  check_task_placement(flags, spec);
   resolve_ddl(own, spec);
   resolve_horovod(system, own, spec);
   if (!named && spec.framework == detected.framework && !detected.why.empty()) {

@@ -38,8 +38,9 @@ RankMap task_rank_map(const std::vector<frameworks::Task>& tasks, const std::vec
 
 void plan_task_bindings(const LaunchSpec& spec, JobPlan& job, int mpi_major) {
   const auto machines = machine_pointers(job);
-  const auto tasks = frameworks::plan_tasks(spec.framework.ps_tasks + (spec.framework.chief ? 1 : 0),
-                                            spec.framework.workers, job.hosts, machines);
+  frameworks::TaskRequest request{spec.framework.ps_tasks, spec.framework.workers, spec.framework.chief,
+                                  spec.shape.host_ranks, spec.placement.plan.cores_per_rank};
+  const auto tasks = frameworks::plan_tasks(request, job.hosts, machines);
   job.rankfile_text = frameworks::render_task_rankfile(tasks, job.hosts);
   take_rank_lines(job, mpi_major);
   job.bindings = task_rank_map(tasks, job.ranks, machines);

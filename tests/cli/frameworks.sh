@@ -58,6 +58,11 @@ wait
 launch_fake 0 'worker 2 of 3' --ps 2 --workers 3 --base-port 24022 localhost "${minsky[@]}" -- "$fakes/tensorflow_tasks.py" --ps_ends
 launch_fake 0 'ps 1 of 2' --ps 2 --workers 3 --base-port 24122 --tf-style flags localhost "${minsky[@]}" -- "$fakes/tensorflow_tasks.py" --ps_ends
 launch_fake 0 'worker 1 of 2' --ps 1 --workers 2 --chief --base-port 24322 localhost "${minsky[@]}" -- "$fakes/tensorflow_tasks.py" --ps_ends
+launch_fake 0 'worker 2 of 3' --ps 2 --workers 3 --chief -H localhost:4,127.0.0.2:2 --base-port 24422 "${minsky[@]}" -- "$fakes/tensorflow_tasks.py" --ps_ends
+launch_fake 2 'try: --workers 2, or counts whose sum is 6' --ps 2 --workers 3 --chief -H h1:3,h2:2 "${minsky[@]}" -- "$fakes/tensorflow_tasks.py"
+printf 'h1 slots=2\nh2 slots=1\n' > slots
+launch_fake 2 'at:  --hostfile' --ps 2 --workers 3 --hostfile slots "${minsky[@]}" -- "$fakes/tensorflow_tasks.py"
+launch_fake 0 '"ranks":["0,1","2"]' --ps 1 --workers 2 --hostfile slots --dry-run "${minsky[@]}" -- "$fakes/tensorflow_tasks.py"
 launch_fake 0 'worker 3 of 4' 4 localhost "${minsky[@]}" --framework tensorflow --base-port 24222 -- "$fakes/tensorflow_tasks.py"
 
 # Horovod: flags before the file, the file before nothing.

@@ -4,7 +4,7 @@
 # plan, with as many threads as the plan has; parameter servers end with the chief.
 # shellcheck source=tests/peers/framework_test.sh
 . "$(dirname "$(readlink -f "$0")")/framework_test.sh"
-framework_up keras 3 "$peers"/keras_{train,threads}.py
+framework_up keras 4 "$peers"/keras_{train,threads}.py
 for name in Mirrored MultiWorkerMirrored ParameterServer; do
   printf 'import tensorflow as tf\nimport keras_train\nkeras_train.train(tf.distribute.%sStrategy)\n' $name > "$lab_home/$name.py"
 done
@@ -42,10 +42,10 @@ by_hand workers MultiWorkerMirrored.py '"worker":["10.1.1.1:2222","10.1.1.1:2223
 launch 2x2x1 'node[1-2]' -- "$python" MultiWorkerMirrored.py run_workers data
 same_as_by_hand workers 1e-5
 
-# A chief, 2 parameter servers and 3 workers, of which only the chief ends by itself.
-servers='"chief":["10.1.1.1:2222"],"ps":["10.1.1.2:2222","10.1.1.3:2222"],"worker":["10.1.1.1:2223","10.1.1.2:2223","10.1.1.3:2223"]'
-by_hand servers ParameterServer.py "$servers" chief.0@node1:"${cpus[1]}" \
-  {ps.0@node2,ps.1@node3}:"${cpus[1]}" {worker.0@node1,worker.1@node2,worker.2@node3}:"${cpus[0]}"
-launch --ps 2 --workers 3 'node[1-3]' -- "$python" ParameterServer.py run_servers data
+# A chief, 2 parameter servers and 3 workers on hosts of unequal counts; only the chief ends by itself.
+servers='"chief":["10.1.1.1:2222"],"ps":["10.1.1.2:2222","10.1.1.3:2222"],"worker":["10.1.1.1:2223","10.1.1.3:2223","10.1.1.4:2222"]'
+by_hand servers ParameterServer.py "$servers" {chief.0@node1,ps.1@node3}:"${cpus[1]}" ps.0@node2:"${cpus[0]}" \
+  {worker.0@node1,worker.1@node3,worker.2@node4}:"${cpus[0]}"
+launch --ps 2 --workers 3 -H node1:2,node2:1,node3:2,node4:1 -- "$python" ParameterServer.py run_servers data
 same_as_by_hand servers 0.15
 finish

@@ -65,6 +65,17 @@ TEST_CASE("-H: names, equal counts, a count for each host") {
   }
 }
 
+TEST_CASE("-H of TensorFlow's tasks: the counts of each host, equal or not, and no dims") {
+  LaunchFlags tasks;
+  tasks.framework.ps = "2";
+  tasks.framework.workers = "2";
+  for (const char* text : {"h1:2,h2:2", "h1:3,h2:1"}) {
+    const JobShape shape = shape_of(with_hosts(text, tasks));
+    CHECK(shape.host_ranks.size() == 2);
+    CHECK_FALSE(shape.has_ranks_per_host());
+  }
+}
+
 TEST_CASE("hosts in the place of DIMS are hosts") {
   struct Row {
     const char *first, *second, *dims, *hosts;
@@ -178,6 +189,10 @@ TEST_CASE("slots of a hostfile are the ranks of its hosts, unless other options 
   LaunchFlags with_dims;
   with_dims.dims = "2x2";
   CHECK(counts(with_dims, {4, 2}).empty());
+  LaunchFlags tasks;
+  tasks.framework.ps = "1";
+  tasks.framework.workers = "2";
+  CHECK(counts(tasks, {4, 2}) == Counts{4, 2});
 }
 
 // mpirun 4.1.4 and 5.0.7, `mpirun -n N --hostfile FILE hostname`: the slots of a host, then those of the

@@ -107,6 +107,15 @@ TEST_CASE("--ps and --workers select TensorFlow and exclude other numbers of ran
   JobShape shape;
   shape.dims = topology::Dims{4, 2, 1, 1};
   CHECK(refusal(flags, shape) == "--ps and --workers conflict with 4x2x1");
+  shape.dims = std::nullopt;
+  shape.racks = 2;
+  CHECK(refusal(flags, shape) == "--ps and --workers conflict with --racks");
+  flags.plan.order = "ddl";
+  CHECK(refusal(flags) == "--order has no effect on --ps and --workers");
+  flags.plan.order = "";
+  flags.plan.by = "packages";
+  CHECK(refusal(flags) == "--map-by has no effect on --ps and --workers");
+  flags.plan.by = "auto";
   flags.framework.framework = "horovod";
   CHECK(refusal(flags) == "--ps and --workers are for TensorFlow, the framework is horovod");
   flags.framework.framework = "auto";
@@ -123,6 +132,36 @@ TEST_CASE("a script with ParameterServerStrategy gets its chief") {
   flags = script("torch.py");
   flags.framework.chief = true;
   CHECK(refusal(flags) == "--chief is for parameter servers");
+}
+
+TEST_CASE("the counts of -H are exact, the slots of a hostfile are the most") {
+  LaunchFlags flags = script("ps.py");  // has a chief
+  flags.framework.ps = "2";
+  flags.framework.workers = "3";
+  JobShape shape;
+  shape.host_ranks = {4, 2};
+  flags.hosts_option = "h1:4,h2:2";
+  CHECK(refusal(flags, shape).empty());
+  shape.host_ranks = {3, 2};
+  CHECK(refusal(flags, shape) == "2 ps, 3 workers and a chief are 6 tasks, the counts of -H are 5");
+  shape.host_ranks = {4, 3};
+  CHECK(refusal(flags, shape) == "2 ps, 3 workers and a chief are 6 tasks, the counts of -H are 7");
+  flags.hosts_option = "";
+  flags.hostfile = "hosts";
+  CHECK(refusal(flags, shape).empty());
+  shape.host_ranks = {3, 2};
+  CHECK(refusal(flags, shape) == "2 ps, 3 workers and a chief are 6 tasks, the slots of the hostfile are 5");
+}
+
+TEST_CASE("tasks without a chief and their counts") {
+  LaunchFlags flags;
+  flags.program = {"python3", "any.py"};
+  flags.framework.ps = "2";
+  flags.framework.workers = "3";
+  flags.hosts_option = "h1:4,h2:2";
+  JobShape shape;
+  shape.host_ranks = {4, 2};
+  CHECK(refusal(flags, shape) == "2 ps and 3 workers are 5 tasks, the counts of -H are 6");
 }
 
 TEST_CASE("flags of one framework are refused with another") {
