@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::chrono::seconds repeat_after{1};    // later, a second signal is a decision of its own
 constexpr std::chrono::seconds save_patience{20};  // for ranks after TERM; Slurm kills after 30 s
-constexpr std::chrono::seconds kill_after{10};     // for mpirun after its signal
 
 bool is_stop(int signal) { return signal == SIGTERM || signal == SIGINT; }
 
@@ -30,6 +29,15 @@ int StopSignals::take(int signal, bool has_ranks, Time now) {
   return end_signal;
 }
 
+// hydra and srun wait for ranks that ignore TERM, forever.
+int StopSignals::pass(int signal, Time now) {
+  const bool ends = is_stop(signal) || signal == SIGHUP || signal == SIGQUIT;
+  if (!ends || mpirun_signalled_) return signal;
+  mpirun_signalled_ = now;
+  patience_ = save_patience;
+  return signal;
+}
+
 int StopSignals::note(int signal, Time now) {
   if (is_stop(signal) && !mpirun_signalled_) mpirun_signalled_ = now;
   return signal;
@@ -43,9 +51,9 @@ int StopSignals::tick(Time now, std::string& warning) {
   }
   // mpirun exits in its signal handler for a second signal, and may wait for ever there for its own lock of
   // malloc.
-  if (!mpirun_signalled_ || now - *mpirun_signalled_ <= kill_after) return 0;
+  if (!mpirun_signalled_ || now - *mpirun_signalled_ <= patience_) return 0;
   warning =
-      fmt::format("mpirun has not ended within {} s of its signal: ddlrun kills it", kill_after.count());
+      fmt::format("the launcher has not ended within {} s of its signal: ddlrun kills it", patience_.count());
   return SIGKILL;
 }
 

@@ -88,6 +88,8 @@ RunHooks LaunchMonitor::hooks() {
       const auto now = system_.clock.steady();
       return delivered ? stop_.note(signal, now) : stop_.take(signal, ranks_->has_report(), now);
     };
+  } else if (run_.spec.monitor.has_status && run_.plan.placed.kind() != LauncherKind::ssh) {
+    hooks.on_signal = [this](int signal, bool) { return stop_.pass(signal, system_.clock.steady()); };
   }
   if (output_) hooks.after_lines = [this] { output_->flush(); };
   return hooks;

