@@ -8,6 +8,7 @@
 #include "doctor/remote/relay.hpp"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include <chrono>
 #include <memory>
@@ -30,8 +31,20 @@ std::string read_request(System& system) {
 
 struct AgentOptions {
   std::string id;
+  bool interfaces = false;
   std::string request, response;  // files, where stdin and stdout lead nowhere (pbsdsh)
 };
+
+// For a caller that asks more over the same connection: a marked line for each network interface.
+int print_interfaces(System& system) {
+  doctor::ProbeRequest request;
+  request.groups = {"interfaces"};
+  const auto gatherers = doctor::choose_gatherers(request, doctor::all_gatherers());
+  const doctor::ProbeResponse response = doctor::gather_facts(system, request, gatherers);
+  for (const std::string_view line : response.facts.list("net.interfaces"))
+    system.out(fmt::format("ddlrun-interface {}\n", line));
+  return 0;
+}
 
 int run_agent(System& system, const AgentOptions& options) {
   const SelfExecutable own = read_own_binary();
@@ -75,7 +88,10 @@ Subcommand agent_command() {
         ->type_name("FILE");
     app.add_option("--response", options->response, "write the response to FILE instead of stdout")
         ->type_name("FILE");
-    return [options](System& system) { return run_agent(system, *options); };
+    app.add_flag("--interfaces", options->interfaces, "print the network interfaces of this host alone");
+    return [options](System& system) {
+      return options->interfaces ? print_interfaces(system) : run_agent(system, *options);
+    };
   };
   return command;
 }

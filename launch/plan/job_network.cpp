@@ -33,17 +33,37 @@ bool is_chosen_by_user(const LauncherWords& words, const EnvVars& environment) {
          });
 }
 
-std::vector<HostNetworks> ask_hosts(System& system, const std::vector<std::string>& hosts,
+// What the hosts said when their machines were read; empty unless all did.
+std::vector<HostNetworks> known_networks(const JobPlan& job) {
+  const auto& known = job.machines.interfaces_of_host;
+  if (known.size() != job.hosts.size() || std::ranges::any_of(known, &std::vector<std::string>::empty))
+    return {};
+  std::vector<HostNetworks> networks;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    doctor::Facts facts;
+    facts.set_list("net.interfaces", known[i]);
+    if (auto found = doctor::read_networks(job.hosts[i], facts)) networks.push_back(std::move(*found));
+  }
+  return networks;
+}
+
+std::vector<HostNetworks> ask_hosts(System& system, const JobPlan& job,
                                     std::optional<HostNetworks>& driver_host, std::string& silent) {
+  const std::vector<std::string>& hosts = job.hosts;
+  std::vector<HostNetworks> networks = known_networks(job);
+  const bool are_known = !networks.empty();
   doctor::DoctorRequest request;
-  request.hosts = hosts;
+  if (!are_known) request.hosts = hosts;  // else this host alone is asked
   request.job.allocation = hosts;
   request.groups = {"names", "interfaces"};
   request.reach.limit = std::chrono::seconds(10);
   const doctor::Gathered gathered = doctor::gather_from_hosts(system, request);
   driver_host = doctor::read_networks(gathered.driver_host.host, gathered.driver_host.facts);
   const doctor::NameTable names = doctor::read_name_table(gathered.driver_host.facts);
-  std::vector<HostNetworks> networks;
+  for (HostNetworks& host : networks) {
+    const auto row = names.find(host.host);
+    if (row != names.end()) host.own_addresses = row->second.addresses;
+  }
   for (const HostReport& report : gathered.by_path.front()) {
     auto found = doctor::read_networks(report.host, report.facts);
     if (!found) {
@@ -92,7 +112,7 @@ JobNetwork choose_launch_network(System& system, const LaunchSpec& spec, const J
     return result;
   std::optional<HostNetworks> driver_host;
   std::string silent;
-  const std::vector<HostNetworks> hosts = ask_hosts(system, job.hosts, driver_host, silent);
+  const std::vector<HostNetworks> hosts = ask_hosts(system, job, driver_host, silent);
   if (hosts.size() < job.hosts.size()) {
     if (!wanted.empty()) refuse_silent_network(silent);
     return result;

@@ -46,6 +46,9 @@ struct RemoteMachine {
   std::optional<MachineTopology> machine;
   std::string failure;  // why there is none, for people; empty where there is one
   bool lacks_directory = false;
+  // A line for each network interface, as `ddlrun agent --interfaces` prints it behind its mark; empty where
+  // this build is not there.
+  std::vector<std::string> interfaces;
 };
 
 // Asks every host by the system's ssh, many at once, each for a few seconds. Results in the order

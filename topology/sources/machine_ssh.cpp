@@ -17,7 +17,9 @@ namespace ddlrun::topology {
 namespace {
 
 constexpr std::size_t window = 32;
-constexpr std::string_view no_directory = "ddlrun-no-such-directory";  // on stderr of the host
+// On stderr of the host.
+constexpr std::string_view no_directory = "ddlrun-no-such-directory";
+constexpr std::string_view interface_mark = "ddlrun-interface ";
 
 // $1 host, $2 the command there, $3 our own binary. Constant: what varies is passed beside it.
 constexpr const char* pipeline =
@@ -25,10 +27,12 @@ constexpr const char* pipeline =
     "exec \"$3\" read-topology --marked --file=-";
 
 // What runs on the host, in whatever shell its user has: the first of these that answers. Shell start-up
-// files may print what they like before the marker.
+// files may print what they like before the marker. The interfaces come over the same connection: launch
+// needs them too, and a second one takes as long as the first.
 std::string remote_command(const std::string& executable, const std::string& directory) {
   return "exec sh -c '" + std::string(trusted_function) +
          "[ -z \"$1\" ] || (cd -- \"$1\") 2>/dev/null || echo ddlrun-no-such-directory >&2; "
+         "[ ! -x \"$0\" ] || ! trusted \"$0\" || \"$0\" agent --interfaces >&2 2>/dev/null </dev/null; "
          "echo ddlrun-topology-follows; "
          "{ [ -x \"$0\" ] && trusted \"$0\" && \"$0\" topo --json 2>/dev/null; } || ddlrun topo --json "
          "2>/dev/null || "
@@ -48,7 +52,7 @@ std::string failure_of(const ProcessResult& result, const Error& error) {
   std::string_view last;
   for (const std::string_view line : split(result.err, '\n')) {
     if (line.starts_with("ddlrun: ")) break;
-    if (line == no_directory) continue;
+    if (line == no_directory || line.starts_with(interface_mark)) continue;
     if (line.find(": Permission denied (") != std::string_view::npos) return printable(trim(line));
     if (!trim(line).empty()) last = trim(line);
   }
@@ -58,9 +62,11 @@ std::string failure_of(const ProcessResult& result, const Error& error) {
 }
 
 RemoteMachine read_answer(const std::string& host, const ProcessResult& result) {
-  RemoteMachine remote{host, std::nullopt, "", false};
+  RemoteMachine remote{host, std::nullopt, "", false, {}};
   const auto lines = split(result.err, '\n');
   remote.lacks_directory = std::ranges::find(lines, no_directory) != lines.end();
+  for (const std::string_view line : lines)
+    if (line.starts_with(interface_mark)) remote.interfaces.emplace_back(line.substr(interface_mark.size()));
   try {
     check_child(result, host, pipeline_limits());
     remote.machine = parse_machine_json(result.out, host);
@@ -98,8 +104,11 @@ std::vector<RemoteMachine> machines_over_ssh(System& system, const std::vector<s
     ask(first, hosts.size() - first);
   } else {
     for (std::size_t i = first; i < hosts.size(); ++i) {
-      remotes.push_back({hosts[i], std::nullopt,
-                         fmt::format("not asked: none of the first {} hosts answered", first), false});
+      remotes.push_back({hosts[i],
+                         std::nullopt,
+                         fmt::format("not asked: none of the first {} hosts answered", first),
+                         false,
+                         {}});
     }
   }
   return remotes;

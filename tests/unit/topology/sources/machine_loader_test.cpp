@@ -179,6 +179,20 @@ TEST_CASE("a host that lacks the directory is marked, and its topology is read")
   CHECK(fake.processes.ran[0][5].ends_with(R"( '/a '\''b'\''')"));
 }
 
+TEST_CASE("the interfaces of a host come with its machine, and are no failure") {
+  FakeSystem fake;
+  fake.processes.answer = [](const Command& command) {
+    ProcessResult result = answer(saved_machine(4));
+    result.err = "a banner\nddlrun-interface lo up\nddlrun-interface eth0 up addr=10.1.1.1/24\n";
+    if (command[4] == "h2") result.exit_status = 3;
+    return result;
+  };
+  System system = fake.interfaces();
+  const auto remotes = machines_over_ssh(system, {"h1", "h2"});
+  CHECK(remotes[0].interfaces == std::vector<std::string>{"lo up", "eth0 up addr=10.1.1.1/24"});
+  CHECK(remotes[1].failure == "a banner");
+}
+
 TEST_CASE("where no one answers the rest is not asked") {
   FakeSystem fake;
   fake.processes.answer = [](const Command&) {
