@@ -16,6 +16,7 @@ on node1 "$tool" gen-rankfile "${ranks}x4x1" $hosts --sockets 1 --cores $cores >
 bare() { on node1 mpirun -n $((4 * ranks)) --rankfile job.rf --mca btl_tcp_if_include eth0 "${faked[@]}" true; }
 launch() { on node1 "$tool" launch --rankfile job.rf --sockets 1 --cores $cores "${faked[@]}" "$@" -- true; }
 dims() { on node1 "$tool" launch "${ranks}x4x1" $hosts --sockets 1 --cores $cores "${faked[@]}" -- true; }
+detected() { on node1 "$tool" launch "${ranks}x4x1" $hosts -- true; }
 ssh_only() { on node1 "$tool" launch --launcher ssh "${ranks}x4x1" $hosts --sockets 1 --cores $cores -- true; }
 declare -A times
 timed() { # NAME COMMAND...
@@ -30,9 +31,11 @@ for ((round = 0; round <= rounds; round++)); do
   timed launch launch
   timed no_watch launch --no-monitor
   timed plan dims
-  [ ${#faked[@]} -gt 0 ] || timed ssh ssh_only
+  [ ${#faked[@]} -eq 0 ] || continue
+  timed ssh ssh_only
+  timed detected detected # the hosts are asked for their cores and interfaces
 done
-for name in bare launch no_watch plan ssh; do
+for name in bare launch no_watch plan ssh detected; do
   [ -n "${times[$name]-}" ] || continue
   tr ' ' '\n' <<< "${times[$name]}" | sed '/^$/d' | sort -n |
     awk -v name=$name '{ t[NR] = $1 / 10 } END { printf "%-9s best %6.1f ms, median %6.1f ms of %d\n", name, t[1], t[int((NR + 1) / 2)], NR }'

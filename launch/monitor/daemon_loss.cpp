@@ -5,6 +5,7 @@
 #include "base/text/text.hpp"
 
 #include <optional>
+#include <utility>
 
 namespace ddlrun::launch {
 
@@ -42,16 +43,42 @@ std::string remote_daemon(std::string_view line) {
   return is_host_name(name) ? name : std::string();
 }
 
-// "mpirun noticed that process rank 0 with PID 4711 on node h3 exited on signal 9 (Killed)."
+// "mpirun noticed that process rank 0 with PID 4711 on node h3 exited on signal 9 (Killed)."; PRRTE 3.0.13
+// begins a new line before "signal".
 std::string reporting_daemon(std::string_view line) {
-  constexpr std::string_view lead = " noticed that process rank ", node = " on node ",
-                             end = " exited on signal ";
+  constexpr std::string_view lead = " noticed that process rank ", node = " on node ", end = " exited on";
   const std::size_t begin = line.find(node), last = line.find(end);
   if (line.find(lead) == std::string_view::npos || begin == std::string_view::npos ||
       last == std::string_view::npos || last < begin + node.size())
     return {};
   const std::string name(line.substr(begin + node.size(), last - begin - node.size()));
   return is_host_name(name) ? name : std::string();
+}
+
+// "=   PID 4711 RUNNING AT h3" of hydra's banner.
+std::string host_of_banner(std::string_view line) {
+  constexpr std::string_view lead = "=   PID ", at = " RUNNING AT ";
+  const std::size_t found = line.find(at);
+  if (!line.starts_with(lead) || found == std::string_view::npos) return {};
+  const std::string name(line.substr(found + at.size()));
+  return is_host_name(name) ? name : std::string();
+}
+
+// "srun: error: h3: task 2: Killed"
+std::string host_of_killed_task(std::string_view line) {
+  constexpr std::string_view lead = "srun: error: ", end = ": Killed";
+  if (!line.starts_with(lead) || !line.ends_with(end)) return {};
+  line.remove_prefix(lead.size());
+  const std::size_t colon = line.find(": task ");
+  const std::string name(line.substr(0, colon));
+  return colon != std::string_view::npos && is_host_name(name) ? name : std::string();
+}
+
+// "[mpiexec@h1] control_cb (pm/pmiserv/pmiserv_cb.c:206): assert (!closed) failed": a proxy of MPICH 4.0.2 or
+// 5.0.2 is gone.
+bool is_lost_proxy(std::string_view line) {
+  return line.starts_with("[mpiexec@") && line.find("] control_cb (") != std::string_view::npos &&
+         line.ends_with("assert (!closed) failed");
 }
 
 // Whether the line is ssh's reason for not reaching a host, and the host.
@@ -77,6 +104,7 @@ std::optional<std::string> refused_host(std::string_view line) {
 void DaemonLossDetector::take_line(std::string_view line) {
   line = trim(line);
   for (const std::string_view sentence : sentences) lost_.said = lost_.said || line == sentence;
+  lost_.said = lost_.said || is_lost_proxy(line);
   // MPICH 4.2.1: "[mpiexec@h1] ui_cmd_cb (mpiexec/pmiserv_pmci.c:51): Launch proxy failed."
   lost_.unreached =
       lost_.unreached || (line.starts_with("[mpiexec@") && line.ends_with(": Launch proxy failed."));
@@ -87,6 +115,10 @@ void DaemonLossDetector::take_line(std::string_view line) {
   }
   lost_.unreached = lost_.unreached || (no_daemon_ && !lost_.refusal.empty());
   if (lost_.reporter.empty()) lost_.reporter = reporting_daemon(line);
+  if (std::string host = host_of_banner(line); !host.empty()) banner_host_ = std::move(host);
+  std::string killed = line == "=   EXIT CODE: 9" ? banner_host_ : host_of_killed_task(line);
+  lost_.killed = lost_.killed || !killed.empty();
+  if (lost_.reporter.empty()) lost_.reporter = std::move(killed);
   std::string host = remote_daemon(line);
   for (const Clue& clue : host_clues) {
     if (host.empty() && line.size() > clue.before.size() + clue.after.size()) host = between(line, clue);

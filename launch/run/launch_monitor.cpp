@@ -223,12 +223,28 @@ bool LaunchMonitor::outlives_failure(Time now) {
 }
 
 ProcessResult LaunchMonitor::result_of_job(ProcessResult result) const {
+  // A supervisor that is killed reports nothing: hydra fails with 255, srun has the 143 of other ranks.
+  const bool hides_kill = result.exit_status == 255 || result.exit_status == 128 + SIGTERM;
+  if (hides_kill && daemons_.lost().killed && result.forwarded_signal == 0 && !has_own_failure())
+    result.exit_status = 128 + SIGKILL;
   if (!overdue_since_) return result;
   const MonitorRecord& record = ranks_->record();
   const auto& first = record.first_failure ? record.first_failure : record.first_ended;
   result.signal = 0;
   result.exit_status = first ? first->exit_status : 0;
   return result;
+}
+
+// Of a rank that no launcher has ended.
+bool LaunchMonitor::has_own_failure() const {
+  const auto first = ranks_ ? ranks_->record().first_failure : std::nullopt;
+  return first && first->exit_status != 128 + SIGTERM && first->exit_status != 128 + SIGKILL;
+}
+
+// Open MPI 5.0.11 has no words for most daemons that it loses, only its own status.
+bool LaunchMonitor::lost_silently(const ProcessResult& result) const {
+  return run_.plan.placed.kind() == LauncherKind::open_mpi && result.exit_status == 255 && ranks_ &&
+         ranks_->has_report() && !has_own_failure();
 }
 
 bool LaunchMonitor::only_services_left() const {
@@ -338,7 +354,7 @@ std::optional<int> LaunchMonitor::status(const ProcessResult& result) const {
   const bool no_other = ranks_ && ranks_->has_report() && !ranks_->record().first_failure;
   const bool status_hides_loss = result.exit_status == 0;
   if (killed_lost_ || !down_.empty() || status_hides_loss || is_unreached() ||
-      (daemons_.lost().said && no_other))
+      (daemons_.lost().said && no_other) || lost_silently(result))
     return exit_code(ErrorKind::unreachable);
   return std::nullopt;
 }
@@ -365,6 +381,12 @@ void LaunchMonitor::finish(const ProcessResult& result) {
                                {what, result.guard_was_killed ? "ddlrun-guard" : program,
                                 killed ? std::string(find_killer) : "free -m; ulimit -a; ddlrun doctor"}));
   }
+  if (failed && lost_silently(result) && !daemons_.lost().said && ranks_->record().lost_hosts.empty())
+    system_.err(render_message(
+        "ddlrun", "error",
+        {fmt::format("{} lost a daemon of another host, and does not say which",
+                     run_.plan.placed.launcher.program),
+         printable(fold_host_list(run_.plan.placed.job.hosts), 300), "ddlrun doctor; then the same again"}));
   if (failed && is_unreached()) {
     const DaemonLoss& lost = daemons_.lost();
     const std::string hosts = fold_host_list(run_.plan.placed.job.hosts);

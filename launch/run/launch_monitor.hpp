@@ -68,6 +68,8 @@ class LaunchMonitor {
   bool outlives_failure(Time now);
   bool is_failure(const ProcessResult& result) const;
   bool launcher_was_killed(const ProcessResult& result) const;
+  bool has_own_failure() const;
+  bool lost_silently(const ProcessResult& result) const;
   bool only_services_left() const;
   bool is_lost(Time now, std::ptrdiff_t sshs);
   bool is_unreached() const;

@@ -6,8 +6,8 @@
 
 namespace ddlrun::launch {
 
-// Of an mpirun of this user that has ended on this host: TMPDIR/ompi.HOST.UID/pid.PID of Open MPI 4,
-// TMPDIR/prterun.HOST.PID.UID of Open MPI 5.
+// Of Open MPI 4: TMPDIR/ompi.HOST.UID/pid.PID; of 5: TMPDIR/prterun.HOST.PID.UID (5.0.7) or ompi.PID
+// (5.0.11). The mpirun is one of this user that has ended on this host.
 void remove_session_directory(System& system, int mpirun);
 
 }  // namespace ddlrun::launch

@@ -21,6 +21,31 @@ launch::DaemonLoss read(const std::vector<std::string>& lines) {
 
 TEST_SUITE_BEGIN("launch/monitor/daemon_loss");
 
+TEST_CASE("a killed supervisor is reported by the daemon of its host, which is not lost") {
+  const auto hydra =
+      read({"=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES", "=   PID 5383 RUNNING AT node3",
+            "=   EXIT CODE: 9", "=   CLEANING UP REMAINING PROCESSES"});
+  const auto slurm = read({"srun: error: node3: task 2: Killed"});
+  for (const auto& loss : {hydra, slurm}) {
+    CHECK(loss.killed);
+    CHECK(loss.reporter == "node3");
+    CHECK_FALSE(loss.said);
+  }
+  CHECK_FALSE(read({"=   PID 5383 RUNNING AT node3", "=   EXIT CODE: 7"}).killed);
+  CHECK_FALSE(read({"srun: error: node3: task 2: Exited with exit code 7"}).killed);
+  CHECK(read({"prterun noticed that process rank 2 with PID 5461 on node node3 exited on"}).reporter ==
+        "node3");
+}
+
+TEST_CASE("hydra lost the proxy of a host, not its own proxy a connection") {
+  CHECK(read({"[mpiexec@node1] control_cb (/mpich-5.0.2/src/pm/hydra/mpiexec/pmiserv_cb.c:280): assert "
+              "(!closed) failed"})
+            .said);
+  CHECK_FALSE(
+      read({"[proxy:0@node1] HYD_pmcd_pmip_control_cmd_cb (proxy/pmip_cb.c:490): assert (!closed) failed"})
+          .said);
+}
+
 TEST_CASE("the loss of a host and its name") {
   struct Row {
     const char* what;

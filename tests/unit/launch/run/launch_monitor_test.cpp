@@ -2,6 +2,8 @@
 #include "launch/run/launch_monitor.hpp"
 
 #include "base/process/posix_rank_supervisor.hpp"
+#include "base/text/text.hpp"
+#include "launch/rank/placement_line.hpp"
 #include "launch/rank/stderr_source.hpp"
 #include "tests/unit/launch/run/monitored_job.hpp"
 
@@ -287,6 +289,40 @@ TEST_CASE("Open MPI 5.0.7 exits with 0 after the loss of a host: the job has fai
   SUBCASE("a NUL byte of the program stays") {
     hooks.on_stderr_line(std::string(2, '\0') + "\n");
     CHECK(job.err.ends_with(rule + "\n" + std::string(1, '\0') + "\n"));
+  }
+}
+
+TEST_CASE("Open MPI 5.0.11 loses a daemon without words: its own status, and no rank failed by itself") {
+  for (const int rank_status : {0, 128 + SIGTERM, 7}) {
+    Job job;
+    LaunchMonitor monitor(job.system, job.run);
+    const RunHooks hooks = monitor.hooks();
+    hooks.on_stderr_line(Job::status_line(0, RankStatus::heartbeat));
+    if (rank_status != 0)
+      hooks.on_stderr_line(
+          Job::status_line(0, RankStatus::ended, rank_status, rank_status > 128 ? rank_status - 128 : 0));
+    const std::optional<int> lost = rank_status == 7 ? std::nullopt : std::optional(5);
+    CHECK(monitor.status(ended(255)) == lost);
+    CHECK_FALSE(monitor.status(ended(1)).has_value());
+    job.err.clear();
+    monitor.finish(ended(255));
+    if (rank_status == 0) CHECK(job.err.find("lost a daemon of another host") != std::string::npos);
+  }
+}
+
+TEST_CASE("a supervisor that was killed under hydra or srun is status 137") {
+  for (const char* line :
+       {"=   PID 5383 RUNNING AT h2\n=   EXIT CODE: 9\n", "srun: error: h2: task 1: Killed\n"}) {
+    Job job;
+    job.plan.placed.launcher.version.kind = launch::LauncherKind::mpich;
+    LaunchMonitor monitor(job.system, job.run);
+    const RunHooks hooks = monitor.hooks();
+    hooks.on_stderr_line(Job::status_line(0, RankStatus::heartbeat));
+    for (const std::string_view part : split(line, '\n'))
+      if (!part.empty()) hooks.on_stderr_line(std::string(part) + "\n");
+    CHECK(monitor.result_of_job(ended(255)).exit_status == 137);
+    CHECK(monitor.result_of_job(ended(143)).exit_status == 137);
+    CHECK(monitor.result_of_job(ended(7)).exit_status == 7);
   }
 }
 
