@@ -55,23 +55,22 @@ std::string reporting_daemon(std::string_view line) {
   return is_host_name(name) ? name : std::string();
 }
 
-// "=   PID 4711 RUNNING AT h3" of hydra's banner.
-std::string host_of_banner(std::string_view line) {
-  constexpr std::string_view lead = "=   PID ", at = " RUNNING AT ";
-  const std::size_t found = line.find(at);
-  if (!line.starts_with(lead) || found == std::string_view::npos) return {};
-  const std::string name(line.substr(found + at.size()));
-  return is_host_name(name) ? name : std::string();
-}
-
-// "srun: error: h3: task 2: Killed"
-std::string host_of_killed_task(std::string_view line) {
-  constexpr std::string_view lead = "srun: error: ", end = ": Killed";
-  if (!line.starts_with(lead) || !line.ends_with(end)) return {};
+// "srun: error: h3: task 2: Killed": the host, and whether that was the end. Empty for other lines.
+std::string host_of_task(std::string_view line, bool& was_killed) {
+  constexpr std::string_view lead = "srun: error: ";
+  if (!line.starts_with(lead)) return {};
+  was_killed = line.ends_with(": Killed");
   line.remove_prefix(lead.size());
   const std::size_t colon = line.find(": task ");
   const std::string name(line.substr(0, colon));
   return colon != std::string_view::npos && is_host_name(name) ? name : std::string();
+}
+
+// "[proxy:0:3@h4] HYD_pmcd_pmip_control_cmd_cb (pm/pmiserv/pmip_cb.c:899): assert (!closed) failed": mpiexec
+// ends the job for a process that ended by itself; its banner, on stdout, has the host.
+bool is_ended_proxy(std::string_view line) {
+  return line.starts_with("[proxy:") && line.find("control_cmd_cb (") != std::string_view::npos &&
+         line.ends_with("assert (!closed) failed");
 }
 
 // "[mpiexec@h1] control_cb (pm/pmiserv/pmiserv_cb.c:206): assert (!closed) failed": a proxy of MPICH 4.0.2 or
@@ -115,10 +114,13 @@ void DaemonLossDetector::take_line(std::string_view line) {
   }
   lost_.unreached = lost_.unreached || (no_daemon_ && !lost_.refusal.empty());
   if (lost_.reporter.empty()) lost_.reporter = reporting_daemon(line);
-  if (std::string host = host_of_banner(line); !host.empty()) banner_host_ = std::move(host);
-  std::string killed = line == "=   EXIT CODE: 9" ? banner_host_ : host_of_killed_task(line);
-  lost_.killed = lost_.killed || !killed.empty();
-  if (lost_.reporter.empty()) lost_.reporter = std::move(killed);
+  lost_.killed = lost_.killed || is_ended_proxy(line);
+  bool was_killed = false;
+  if (std::string task = host_of_task(line, was_killed); !task.empty() && !task_ended_) {
+    task_ended_ = true;  // srun ends the other tasks itself
+    lost_.killed = was_killed;
+    if (was_killed) lost_.reporter = std::move(task);
+  }
   std::string host = remote_daemon(line);
   for (const Clue& clue : host_clues) {
     if (host.empty() && line.size() > clue.before.size() + clue.after.size()) host = between(line, clue);

@@ -12,7 +12,7 @@ struct DaemonLoss {
   bool said = false;         // the job is over
   std::string host;          // the lost host, if a line names it
   std::string reporter;      // a host whose daemon reported that a rank was ended by a signal: it is not lost
-  bool killed = false;       // a daemon of hydra or Slurm reported that the signal was KILL
+  bool killed = false;       // hydra or srun ended the job for a process that was killed
   bool unreached = false;    // an ssh ended before the daemon of its host had answered
   std::string refusal = {};  // ssh's own reason why it did not reach a host, or ""
   std::string refused = {};  // that host, if the reason names it
@@ -27,7 +27,7 @@ class DaemonLossDetector {
  private:
   DaemonLoss lost_;
   bool no_daemon_ = false;   // Open MPI could not start a daemon
-  std::string banner_host_;  // of hydra's banner
+  bool task_ended_ = false;  // srun reported the end of a task
 };
 
 }  // namespace ddlrun::launch

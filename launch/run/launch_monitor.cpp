@@ -222,11 +222,12 @@ bool LaunchMonitor::outlives_failure(Time now) {
   return true;
 }
 
-ProcessResult LaunchMonitor::result_of_job(ProcessResult result) const {
+ProcessResult LaunchMonitor::result_of_job(ProcessResult result) {
   // A supervisor that is killed reports nothing: hydra fails with 255, srun has the 143 of other ranks.
-  const bool hides_kill = result.exit_status == 255 || result.exit_status == 128 + SIGTERM;
-  if (hides_kill && daemons_.lost().killed && result.forwarded_signal == 0 && !has_own_failure())
-    result.exit_status = 128 + SIGKILL;
+  hides_kill_ = daemons_.lost().killed && !daemons_.lost().said && result.forwarded_signal == 0 &&
+                (result.exit_status == 255 ? ranks_ && !ranks_->record().first_failure
+                                           : result.exit_status == 143 && !has_own_failure());
+  if (hides_kill_) result.exit_status = 128 + SIGKILL;
   if (!overdue_since_) return result;
   const MonitorRecord& record = ranks_->record();
   const auto& first = record.first_failure ? record.first_failure : record.first_ended;
@@ -243,8 +244,8 @@ bool LaunchMonitor::has_own_failure() const {
 
 // Open MPI 5.0.11 has no words for most daemons that it loses, only its own status.
 bool LaunchMonitor::lost_silently(const ProcessResult& result) const {
-  return run_.plan.placed.kind() == LauncherKind::open_mpi && result.exit_status == 255 && ranks_ &&
-         ranks_->has_report() && !has_own_failure();
+  const bool is_own = run_.plan.placed.kind() == LauncherKind::open_mpi && result.exit_status == 255;
+  return is_own && ranks_ && ranks_->has_report() && !has_own_failure();
 }
 
 bool LaunchMonitor::only_services_left() const {
@@ -286,7 +287,7 @@ bool LaunchMonitor::is_deserted(Time now, std::size_t below) {
   return true;
 }
 
-// Since 4.2, hydra ends by itself where it does not reach a host, as Open MPI does.
+// hydra 4.2 ends by itself where it does not reach a host.
 bool LaunchMonitor::is_unreached() const {
   return daemons_.lost().unreached && ranks_ && !ranks_->has_report();
 }
@@ -352,8 +353,7 @@ std::optional<int> LaunchMonitor::status(const ProcessResult& result) const {
   if (ending_since_) return exit_code(ErrorKind::time_limit);
   if (services_signalled_) return 0;
   const bool no_other = ranks_ && ranks_->has_report() && !ranks_->record().first_failure;
-  const bool status_hides_loss = result.exit_status == 0;
-  if (killed_lost_ || !down_.empty() || status_hides_loss || is_unreached() ||
+  if (killed_lost_ || !down_.empty() || result.exit_status == 0 || is_unreached() ||
       (daemons_.lost().said && no_other) || lost_silently(result))
     return exit_code(ErrorKind::unreachable);
   return std::nullopt;
@@ -384,8 +384,7 @@ void LaunchMonitor::finish(const ProcessResult& result) {
   if (failed && lost_silently(result) && !daemons_.lost().said && ranks_->record().lost_hosts.empty())
     system_.err(render_message(
         "ddlrun", "error",
-        {fmt::format("{} lost a daemon of another host, and does not say which",
-                     run_.plan.placed.launcher.program),
+        {"mpirun lost a daemon of another host, and does not say which",
          printable(fold_host_list(run_.plan.placed.job.hosts), 300), "ddlrun doctor; then the same again"}));
   if (failed && is_unreached()) {
     const DaemonLoss& lost = daemons_.lost();
@@ -405,7 +404,8 @@ void LaunchMonitor::finish(const ProcessResult& result) {
 std::optional<MonitorRecord> LaunchMonitor::watched() const {
   if (!ranks_) return std::nullopt;
   MonitorRecord record = ranks_->record();
-  if (!ending_since_) record.stall.clear();  // the job went on
+  if (!ending_since_) record.stall.clear();                                   // the job went on
+  if (hides_kill_) record.first_failure = record.first_ended = std::nullopt;  // they followed
   return record;
 }
 

@@ -40,7 +40,7 @@ class LaunchMonitor {
   // For run_guarded; refers to this.
   RunHooks hooks();
   // How the job ended: as its ranks did, if mpirun did not end after them.
-  ProcessResult result_of_job(ProcessResult result) const;
+  ProcessResult result_of_job(ProcessResult result);
   // After the end: prints the ranks that never reported their place.
   void finish(const ProcessResult& result);
 
@@ -97,6 +97,7 @@ class LaunchMonitor {
   std::ptrdiff_t most_sshs_ = 0;
   std::size_t most_below_ = 0;
   std::optional<Time> lost_since_;
+  bool hides_kill_ = false;  // a killed supervisor is behind the launcher's status
   bool killed_lost_ = false;
   std::optional<LaunchOutput> output_;
   std::deque<std::string> last_lines_;

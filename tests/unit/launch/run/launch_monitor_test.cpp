@@ -2,7 +2,6 @@
 #include "launch/run/launch_monitor.hpp"
 
 #include "base/process/posix_rank_supervisor.hpp"
-#include "base/text/text.hpp"
 #include "launch/rank/placement_line.hpp"
 #include "launch/rank/stderr_source.hpp"
 #include "tests/unit/launch/run/monitored_job.hpp"
@@ -311,18 +310,24 @@ TEST_CASE("Open MPI 5.0.11 loses a daemon without words: its own status, and no 
 }
 
 TEST_CASE("a supervisor that was killed under hydra or srun is status 137") {
-  for (const char* line :
-       {"=   PID 5383 RUNNING AT h2\n=   EXIT CODE: 9\n", "srun: error: h2: task 1: Killed\n"}) {
+  struct Row {
+    launch::LauncherKind kind;
+    const char* line;
+    int status;
+  };
+  for (const Row& row :
+       {Row{launch::LauncherKind::mpich,
+            "[proxy:0@h1] HYD_pmcd_pmip_control_cmd_cb (pmip_cb.c:490): assert (!closed) failed\n", 255},
+        Row{launch::LauncherKind::srun, "srun: error: h2: task 1: Killed\n", 143}}) {
     Job job;
-    job.plan.placed.launcher.version.kind = launch::LauncherKind::mpich;
+    job.plan.placed.launcher.version.kind = row.kind;
     LaunchMonitor monitor(job.system, job.run);
     const RunHooks hooks = monitor.hooks();
     hooks.on_stderr_line(Job::status_line(0, RankStatus::heartbeat));
-    for (const std::string_view part : split(line, '\n'))
-      if (!part.empty()) hooks.on_stderr_line(std::string(part) + "\n");
-    CHECK(monitor.result_of_job(ended(255)).exit_status == 137);
-    CHECK(monitor.result_of_job(ended(143)).exit_status == 137);
-    CHECK(monitor.result_of_job(ended(7)).exit_status == 7);
+    hooks.on_stderr_line(row.line);
+    if (row.status == 143) hooks.on_stderr_line(Job::status_line(0, RankStatus::ended, 143, SIGTERM));
+    CHECK(monitor.result_of_job(ended(row.status)).exit_status == 137);
+    CHECK_FALSE(monitor.watched()->first_failure);
   }
 }
 
