@@ -26,7 +26,7 @@ constexpr BenchOption bench_options[] = {
     {"--backends", "LIST",
      "of ddl,ddl-private,ddl-bf16,ddl-ring,mpi,gloo,nccl (default: all that fit this run)"},
     {"--seconds", "S", "for each size and backend (default 0.3); 5 turns at least"},
-    {"--type", "TYPE", "float32 (default), float64, float16, bfloat16, int32"},
+    {"--type", "TYPE", "float32 (default), float64, float16, bfloat16, int32, int64, uint8"},
     {"--json", "FILE", "also write a JSON document; -: to stdout, instead of the table"},
     {"--check", "", "compare all elements after every turn, not only in the first round"},
     {"--one-copy", "", "also the sum with its use once a host (ddl-update), and once a rank (ddl-each)"},
@@ -82,13 +82,17 @@ double parse_bench_seconds(const std::string& text) {
   return *value;
 }
 
-ddl::DataType parse_bench_type(const std::string& text) {
+std::vector<std::string> type_names() {
   std::vector<std::string> names;
-  for (const auto type : {ddl::DataType::float32, ddl::DataType::float64, ddl::DataType::float16,
-                          ddl::DataType::bfloat16, ddl::DataType::int32}) {
-    if (ddl::name_of(type) == text) return type;
-    names.emplace_back(ddl::name_of(type));
-  }
+  for (std::size_t i = 0; i < ddl::data_types; ++i)
+    names.emplace_back(ddl::name_of(static_cast<ddl::DataType>(i)));
+  return names;
+}
+
+ddl::DataType parse_bench_type(const std::string& text) {
+  const std::vector<std::string> names = type_names();
+  const auto found = std::find(names.begin(), names.end(), text);
+  if (found != names.end()) return static_cast<ddl::DataType>(found - names.begin());
   refuse_option(fmt::format("unknown type '{}'", printable(text, 40)), "--type",
                 "--type " + closest_match(text, names).value_or("float32") + "   # of " + join(names, ", "));
 }
@@ -236,7 +240,7 @@ CommandReference describe_bench() {
     option.source = source_of_value(row.value);
     option.values = row.value.empty() ? 0 : 1;
     if (row.name == "--backends") option.choices = known_backends();
-    if (row.name == "--type") option.choices = {"float32", "float64", "float16", "bfloat16", "int32"};
+    if (row.name == "--type") option.choices = type_names();
     bench.options.push_back(std::move(option));
   }
   return bench;

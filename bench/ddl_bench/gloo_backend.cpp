@@ -79,6 +79,10 @@ std::vector<std::unique_ptr<Case>> make_gloo(const GlooContext& context, ddl::Da
       return make_gloo_variants<double>(context, bytes);
     case ddl::DataType::int32:
       return make_gloo_variants<std::int32_t>(context, bytes);
+    case ddl::DataType::int64:
+      return make_gloo_variants<std::int64_t>(context, bytes);
+    case ddl::DataType::uint8:
+      return make_gloo_variants<std::uint8_t>(context, bytes);
     case ddl::DataType::float16:
       return make_gloo_variants<gloo::float16>(context, bytes);
     case ddl::DataType::float32:

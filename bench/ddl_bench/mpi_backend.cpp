@@ -17,6 +17,10 @@ std::optional<MPI_Datatype> mpi_type(ddl::DataType type) {
       return MPI_DOUBLE;
     case ddl::DataType::int32:
       return MPI_INT32_T;
+    case ddl::DataType::int64:
+      return MPI_INT64_T;
+    case ddl::DataType::uint8:
+      return MPI_UINT8_T;
     case ddl::DataType::float16:
     case ddl::DataType::bfloat16:
       break;

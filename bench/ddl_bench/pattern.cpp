@@ -50,6 +50,10 @@ double read_element(const std::byte* from, ddl::DataType type) {
       return std::bit_cast<float>(static_cast<std::uint32_t>(number_at<std::uint16_t>(from)) << 16U);
     case ddl::DataType::int32:
       return number_at<std::int32_t>(from);
+    case ddl::DataType::int64:
+      return static_cast<double>(number_at<std::int64_t>(from));
+    case ddl::DataType::uint8:
+      return number_at<std::uint8_t>(from);
     case ddl::DataType::float32:
       break;
   }
@@ -67,6 +71,10 @@ void write_element(std::byte* to, ddl::DataType type, double value) {
       return put_number(to, static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(single) >> 16U));
     case ddl::DataType::int32:
       return put_number(to, static_cast<std::int32_t>(value));
+    case ddl::DataType::int64:
+      return put_number(to, static_cast<std::int64_t>(value));
+    case ddl::DataType::uint8:
+      return put_number(to, static_cast<std::uint8_t>(value));
     case ddl::DataType::float32:
       break;
   }
@@ -85,7 +93,7 @@ Pattern::Pattern(ddl::DataType type, int ranks)
     : type_(type),
       ranks_(static_cast<unsigned>(ranks)),
       period_(period_for(ranks_)),
-      tolerance_(ranks_ > exact_up_to ? 1.0 / 64.0 : 0.0) {}
+      tolerance_(ranks_ > exact_up_to && !ddl::is_integer(type) ? 1.0 / 64.0 : 0.0) {}
 
 double Pattern::value(std::size_t element, int rank) const {
   return static_cast<double>((hash_element(element) + static_cast<std::size_t>(rank)) % period_);
@@ -115,7 +123,7 @@ std::size_t Pattern::count_wrong(std::span<const std::byte> data) const {
   for (std::size_t i = 0; i < data.size() / unit; ++i) {
     const std::size_t at = hash_element(i) % period_;
     if (!known[at]) {
-      sums[at] = sum(i);
+      sums[at] = type_ == ddl::DataType::uint8 ? std::fmod(sum(i), 256.0) : sum(i);
       known[at] = true;
     }
     const double off = std::abs(read_element(data.data() + i * unit, type_) - sums[at]);

@@ -21,6 +21,8 @@ struct ddl_handle {
 
 namespace {
 
+static_assert(DDL_UINT8 + 1 == ddl::data_types && DDL_PRODUCT + 1 == ddl::operations);
+
 thread_local std::string last_message;  // as errno: C has nowhere else to put it
 
 int number_of(ddl::Fault fault) {
@@ -61,9 +63,10 @@ ddl::Context& of(ddl_context* context) {
 ddl::Tensor tensor_of(const void* data, size_t count, ddl_type type) {
   // Inputs are only read; a Tensor does not know the difference.
   auto* bytes = static_cast<std::byte*>(const_cast<void*>(data));
-  if (type < DDL_FLOAT32 || type > DDL_INT32)
-    throw ddl::Error(ddl::Fault::usage, fmt::format("unknown type {}", static_cast<int>(type)), "",
-                     "DDL_FLOAT32, DDL_FLOAT64, DDL_FLOAT16, DDL_BFLOAT16 or DDL_INT32");
+  if (type < DDL_FLOAT32 || type > DDL_UINT8)
+    throw ddl::Error(
+        ddl::Fault::usage, fmt::format("unknown type {}", static_cast<int>(type)), "",
+        "DDL_FLOAT32, DDL_FLOAT64, DDL_FLOAT16, DDL_BFLOAT16, DDL_INT32, DDL_INT64 or DDL_UINT8");
   constexpr size_t most_numbers = size_t{1} << 56;
   if (count > most_numbers || (data == nullptr && count != 0))
     throw ddl::Error(ddl::Fault::usage,
@@ -83,9 +86,9 @@ ddl::Tensor gpu_tensor_of(const void* data, size_t count, ddl_type type, void* s
 }
 
 ddl::Operation operation_of(ddl_operation operation) {
-  if (operation < DDL_SUM || operation > DDL_MAX) {
+  if (operation < DDL_SUM || operation > DDL_PRODUCT) {
     throw ddl::Error(ddl::Fault::usage, fmt::format("unknown operation {}", static_cast<int>(operation)), "",
-                     "DDL_SUM");
+                     "DDL_SUM, DDL_AVERAGE, DDL_MAX, DDL_MIN or DDL_PRODUCT");
   }
   return static_cast<ddl::Operation>(operation);
 }

@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::size_t max_packed_tensor_bytes = 64 << 10;
 constexpr std::size_t max_pack_bytes = 4 << 20;
-constexpr std::size_t data_types = 5;
 
 }  // namespace
 

@@ -28,9 +28,7 @@ std::string render_detail(const CallRecord& record) {
     case OpType::all_reduce:
     case OpType::all_reduce_n:
     case OpType::all_reduce_update:
-      return detail <= static_cast<std::uint64_t>(Operation::max)
-                 ? fmt::format(" ({})", name_of(static_cast<Operation>(detail)))
-                 : "";
+      return detail < operations ? fmt::format(" ({})", name_of(static_cast<Operation>(detail))) : "";
     default:
       return "";
   }

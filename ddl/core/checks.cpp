@@ -8,9 +8,10 @@
 namespace ddl {
 
 void check_type(const Tensor& tensor) {
-  if (tensor.type > DataType::int32)
+  if (static_cast<std::size_t>(tensor.type) >= data_types)
     throw Error(Fault::usage, fmt::format("unknown type {}", static_cast<int>(tensor.type)), tensor.name,
-                "float32, float64, float16, bfloat16 or int32: ddl::tensor(std::span(values)) knows it");
+                "float32, float64, float16, bfloat16, int32, int64 or uint8: ddl::tensor(std::span(values)) "
+                "knows it");
 }
 
 void check_tensor(const Tensor& tensor) {
@@ -24,11 +25,12 @@ void check_tensor(const Tensor& tensor) {
 }
 
 void check_operation(const Tensor& tensor, Operation operation) {
-  if (operation > Operation::max)
+  if (static_cast<std::size_t>(operation) >= operations)
     throw Error(Fault::usage, fmt::format("unknown operation {}", static_cast<int>(operation)), tensor.name,
                 "Operation::sum");
-  if (operation == Operation::average && tensor.type == DataType::int32)
-    throw Error(Fault::usage, "int32 cannot be averaged", tensor.name, "Operation::sum, or float32");
+  if (operation == Operation::average && is_integer(tensor.type))
+    throw Error(Fault::usage, fmt::format("{} cannot be averaged", name_of(tensor.type)), tensor.name,
+                "Operation::sum, or float32");
 }
 
 void check_root(const Tensor& tensor, int root, int ranks) {

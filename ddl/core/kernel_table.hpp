@@ -20,12 +20,16 @@ struct ReduceCall {
   bool streaming;  // past the caches: all destinations have the same place within 64 bytes
 };
 
-// The order of DataType: float32, float64, float16, bfloat16, int32.
+constexpr std::size_t kernel_types = 7;  // in the order of DataType
+using ReduceKernel = void (*)(const ReduceCall&);
+
 struct KernelTable {
   const char* name;
-  void (*sum[5])(const ReduceCall&);
-  void (*scaled_sum[5])(const ReduceCall&);
-  void (*max[5])(const ReduceCall&);
+  ReduceKernel sum[kernel_types];
+  ReduceKernel scaled_sum[kernel_types];
+  ReduceKernel max[kernel_types];
+  ReduceKernel min[kernel_types];
+  ReduceKernel product[kernel_types];
   void (*narrow[2])(const float* from, std::byte* out, std::size_t count);  // to float16, bfloat16
   void (*widen[2])(const std::byte* in, float* out, std::size_t count);     // from float16, bfloat16
 };

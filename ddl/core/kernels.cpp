@@ -94,7 +94,18 @@ void reduce_with(const KernelTable& kernels, const Reduction& reduction,
                   reduction.scale, false};
   call.streaming = worth_streaming(call, reduction.type);
   const auto type = static_cast<std::size_t>(reduction.type);
-  if (reduction.operation == Operation::max) return kernels.max[type](call);
+  static_assert(kernel_types == data_types);
+  switch (reduction.operation) {
+    case Operation::max:
+      return kernels.max[type](call);
+    case Operation::min:
+      return kernels.min[type](call);
+    case Operation::product:
+      return kernels.product[type](call);
+    case Operation::sum:
+    case Operation::average:
+      break;
+  }
   if (reduction.scale == 1.0) return kernels.sum[type](call);  // no rounding, no slow denormals
   kernels.scaled_sum[type](call);
 }

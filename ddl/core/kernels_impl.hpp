@@ -20,6 +20,9 @@ struct Kernels {
   using S32 = typename VectorOf<std::int32_t, Isa::bytes>::Type;
   using U32 = typename VectorOf<std::uint32_t, Isa::bytes>::Type;
   using U16 = typename VectorOf<std::uint16_t, Isa::bytes / 2>::Type;
+  using S64 = typename VectorOf<std::int64_t, Isa::bytes>::Type;
+  using U64 = typename VectorOf<std::uint64_t, Isa::bytes>::Type;
+  using U8 = typename VectorOf<std::uint8_t, Isa::bytes>::Type;
 
   // Rounds to bfloat16, which is the upper half: to nearest even; a NaN must not become infinity.
   static U32 round_to_upper(F32 value) {
@@ -40,6 +43,8 @@ struct Kernels {
   using Float32 = Plain<F32, float>;
   using Float64 = Plain<F64, double>;
   using Int32 = Plain<S32, float>;
+  using Int64 = Plain<S64, float>;
+  using UInt8 = Plain<U8, float>;
   struct Half {
     static constexpr std::size_t size = 2;
     using Packed = U16;
@@ -67,6 +72,8 @@ struct Kernels {
     static F32 both(F32 a, F32 b) { return a + b; }
     static F64 both(F64 a, F64 b) { return a + b; }
     static S32 both(S32 a, S32 b) { return (S32)((U32)a + (U32)b); }
+    static S64 both(S64 a, S64 b) { return (S64)((U64)a + (U64)b); }
+    static U8 both(U8 a, U8 b) { return a + b; }
     static Pair both(Pair a, Pair b) { return {a.low + b.low, a.high + b.high}; }
     template <class Sums, class Scale>
     static Sums last(Sums sums, Scale) {
@@ -78,7 +85,6 @@ struct Kernels {
     static Sums last(Sums sums, Scale scale) {
       return sums * scale;
     }
-    static S32 last(S32 sums, float) { return sums; }
     static Pair last(Pair sums, float scale) { return {sums.low * scale, sums.high * scale}; }
   };
   struct Max {
@@ -90,6 +96,30 @@ struct Kernels {
     template <class Sums, class Scale>
     static Sums last(Sums sums, Scale) {
       return sums;
+    }
+  };
+
+  struct Min {
+    template <class Sums>
+    static Sums both(Sums a, Sums b) {
+      return ((a <= b) | (a != a)) ? a : b;  // as Max
+    }
+    static Pair both(Pair a, Pair b) { return {both(a.low, b.low), both(a.high, b.high)}; }
+    template <class Sums, class Scale>
+    static Sums last(Sums sums, Scale) {
+      return sums;
+    }
+  };
+  struct Product {
+    static F32 both(F32 a, F32 b) { return a * b; }
+    static F64 both(F64 a, F64 b) { return a * b; }
+    static S32 both(S32 a, S32 b) { return (S32)((U32)a * (U32)b); }
+    static S64 both(S64 a, S64 b) { return (S64)((U64)a * (U64)b); }
+    static U8 both(U8 a, U8 b) { return a * b; }
+    static Pair both(Pair a, Pair b) { return {a.low * b.low, a.high * b.high}; }
+    template <class Sums, class Scale>
+    static Sums last(Sums products, Scale) {
+      return products;
     }
   };
 
@@ -230,20 +260,31 @@ struct Kernels {
     __builtin_memcpy(out, &result, count * sizeof(float));
   }
 
-  template <class Rule>
-  static void fill(void (*(&row)[5])(const ReduceCall&)) {
+  // Integers are not scaled: `WholeRule`.
+  template <class Rule, class WholeRule = Rule>
+  static void fill(ReduceKernel (&row)[kernel_types]) {
     row[0] = reduce<Float32, Rule>;
     row[1] = reduce<Float64, Rule>;
     row[2] = reduce<Half, Rule>;
     row[3] = reduce<Brain, Rule>;
-    row[4] = reduce<Int32, Rule>;
+    row[4] = reduce<Int32, WholeRule>;
+    row[5] = reduce<Int64, WholeRule>;
+    row[6] = reduce<UInt8, WholeRule>;
   }
   static KernelTable table() {
-    KernelTable all{
-        Isa::name, {}, {}, {}, {narrow<Half>, narrow<OrderedBrain>}, {widen<Half>, widen<OrderedBrain>}};
+    KernelTable all{Isa::name,
+                    {},
+                    {},
+                    {},
+                    {},
+                    {},
+                    {narrow<Half>, narrow<OrderedBrain>},
+                    {widen<Half>, widen<OrderedBrain>}};
     fill<Sum>(all.sum);
-    fill<ScaledSum>(all.scaled_sum);
+    fill<ScaledSum, Sum>(all.scaled_sum);
     fill<Max>(all.max);
+    fill<Min>(all.min);
+    fill<Product>(all.product);
     return all;
   }
 };

@@ -11,7 +11,7 @@ namespace ddl {
 
 // A host's part of a sum that goes on over wires: scaled at the end, once.
 inline Reduction partial(const Reduction& whole) {
-  return {whole.type, whole.operation == Operation::max ? Operation::max : Operation::sum, 1.0};
+  return {whole.type, whole.operation == Operation::average ? Operation::sum : whole.operation, 1.0};
 }
 
 // An average in float16: the sum of numbers that all fit might not, before it is scaled on the last level. A

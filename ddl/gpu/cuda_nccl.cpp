@@ -54,13 +54,16 @@ void check_nccl(ncclResult_t code, const char* call, ncclComm_t group) {
 }
 
 ncclDataType_t nccl_type(DataType type) {
-  constexpr ncclDataType_t types[] = {ncclFloat32, ncclFloat64, ncclFloat16, ncclBfloat16, ncclInt32};
+  constexpr ncclDataType_t types[] = {ncclFloat32, ncclFloat64, ncclFloat16, ncclBfloat16,
+                                      ncclInt32,   ncclInt64,   ncclUint8};
+  static_assert(std::size(types) == data_types);
   return types[static_cast<std::size_t>(type)];
 }
 
 ncclRedOp_t nccl_operation(Operation operation) {
-  constexpr ncclRedOp_t operations[] = {ncclSum, ncclAvg, ncclMax};
-  return operations[static_cast<std::size_t>(operation)];
+  constexpr ncclRedOp_t codes[] = {ncclSum, ncclAvg, ncclMax, ncclMin, ncclProd};
+  static_assert(std::size(codes) == operations);
+  return codes[static_cast<std::size_t>(operation)];
 }
 
 ncclUniqueId parse_nccl_id(const std::string& text) {

@@ -95,4 +95,4 @@ const GpuPlugin& load_gpu_plugin();
 }  // namespace ddl
 
 // Exported by a plug-in: ddl_gpu_build() must be the text that libddl has too.
-#define DDL_GPU_BUILD DDL_VERSION " (" __VERSION__ ", GPU interface 1)"
+#define DDL_GPU_BUILD DDL_VERSION " (" __VERSION__ ", GPU interface 2)"

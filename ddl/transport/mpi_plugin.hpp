@@ -40,4 +40,4 @@ const MpiPlugin& load_mpi_plugin();
 }  // namespace ddl
 
 // Exported by a plug-in: ddl_mpi_build() must be the text that libddl has too.
-#define DDL_MPI_BUILD DDL_VERSION " (" __VERSION__ ", MPI interface 1)"
+#define DDL_MPI_BUILD DDL_VERSION " (" __VERSION__ ", MPI interface 2)"

@@ -26,7 +26,7 @@ for size in d["sizes"]:
         assert abs(way["busbw_GBps"] / way["algbw_GBps"] - 1) < 0.01, way  # 2(n-1)/n is 1
     assert (ways["ddl"]["limit_us"] is None) == (size["bytes"] < 1024), size
 PY
-for type in float64 float16 bfloat16 int32; do
+for type in float64 float16 bfloat16 int32 int64 uint8; do
   expect 0 'all elements right' ranks 3 "$bench" allreduce --sizes 8,4k --seconds 0.01 --type "$type" --check
 done
 expect 0 '"ranks":1,' "$bench" allreduce --sizes 4k --seconds 0.01 --json -

@@ -65,6 +65,19 @@ int main(int argc, char** argv) {
       if (numbers[i] != sum) require(false, "the sum's value");
     }
     ddl_free(ddl, numbers);
+    int64_t least = ddl_rank(ddl) - 5;
+    uint8_t threes = 3;
+    require(ddl_all_reduce(ddl, &least, 1, DDL_INT64, DDL_MIN) == 0 && least == -5, "the least");
+    require(ddl_all_reduce(ddl, &threes, 1, DDL_UINT8, DDL_PRODUCT) == 0, "a product");
+    require(threes == (size == 1 ? 3 : size == 2 ? 9 : 27), "the product's value");
+    require(ddl_all_reduce(ddl, &least, 1, DDL_INT64, DDL_AVERAGE) == DDL_ERROR_USAGE, "an average");
+    require(says("int64 cannot be averaged"), "what is said of it");
+    require(ddl_all_reduce(ddl, &threes, 1, static_cast<ddl_type>(DDL_UINT8 + 1), DDL_SUM) == DDL_ERROR_USAGE,
+            "an unknown type");
+    require(ddl_all_reduce(ddl, &threes, 1, DDL_UINT8, static_cast<ddl_operation>(DDL_PRODUCT + 1)) ==
+                DDL_ERROR_USAGE,
+            "an unknown operation");
+    require(says("unknown operation 5"), "what is said of it");
   }
   require(ddl_finalize(ddl) == 0, "the end");
   if (failures == 0) std::printf("all is refused or summed\n");

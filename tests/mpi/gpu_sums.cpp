@@ -45,13 +45,16 @@ template <typename Number>
 void all_reduces(ddl::Context& ddl, cudaStream_t stream, Tally& tally) {
   const int n = ddl.size();
   for (const std::size_t count : counts) {
-    for (const Operation operation : {Operation::sum, Operation::average, Operation::max}) {
-      if (std::is_same_v<Number, std::int32_t> && operation == Operation::average) continue;
+    for (const Operation operation :
+         {Operation::sum, Operation::average, Operation::max, Operation::min, Operation::product}) {
+      if (std::is_integral_v<Number> && operation == Operation::average) continue;
+      if (sizeof(Number) == 2 && operation == Operation::product) continue;  // not exact
       Device<Number> values(count);
       values.fill(ddl.rank(), stream, count == 1000 ? 20 : 0);
       ddl.all_reduce(device_tensor(values.data(), count, "x", stream), operation);
-      tally.add(values.equals(stream, [&](std::size_t i) { return gpu_numbers::result(i, n, operation); }),
-                title<Number>("all_reduce", count, ddl.rank()));
+      tally.add(
+          values.equals(stream, [&](std::size_t i) { return gpu_numbers::result<Number>(i, n, operation); }),
+          title<Number>("all_reduce", count, ddl.rank()));
     }
   }
 }
@@ -67,8 +70,9 @@ void many_at_once(ddl::Context& ddl, cudaStream_t stream, Tally& tally) {
   }
   ddl.all_reduce_n(tensors, Operation::max);
   for (const auto& each : all)
-    tally.add(each.equals(stream,
-                          [&](std::size_t i) { return gpu_numbers::result(i, ddl.size(), Operation::max); }),
+    tally.add(each.equals(
+                  stream,
+                  [&](std::size_t i) { return gpu_numbers::result<Number>(i, ddl.size(), Operation::max); }),
               title<Number>("all_reduce_n", each.size(), ddl.rank()));
   std::vector<ddl::Handle> handles;
   for (auto& each : all) {
@@ -78,8 +82,9 @@ void many_at_once(ddl::Context& ddl, cudaStream_t stream, Tally& tally) {
   }
   for (ddl::Handle& handle : handles) handle.wait();
   for (const auto& each : all)
-    tally.add(each.equals(stream,
-                          [&](std::size_t i) { return gpu_numbers::result(i, ddl.size(), Operation::sum); }),
+    tally.add(each.equals(
+                  stream,
+                  [&](std::size_t i) { return gpu_numbers::result<Number>(i, ddl.size(), Operation::sum); }),
               title<Number>("start_all_reduce", each.size(), ddl.rank()));
 }
 
@@ -93,21 +98,22 @@ void other_calls(ddl::Context& ddl, cudaStream_t stream, Tally& tally) {
     Device<Number> all(count * size);
     one.fill(ddl.rank(), stream, 0);
     ddl.broadcast(device_tensor(one.data(), count, "one", stream), root);
-    tally.add(one.equals(stream, [&](std::size_t i) { return gpu_numbers::value(i, root); }),
+    tally.add(one.equals(stream, [&](std::size_t i) { return gpu_numbers::value<Number>(i, root); }),
               title<Number>("broadcast", count, ddl.rank()));
     one.fill(ddl.rank(), stream, 0);
     ddl.all_gather(device_tensor(one.data(), count, "one", stream),
                    device_tensor(all.data(), count * size, "all", stream));
-    tally.add(
-        all.equals(stream,
-                   [&](std::size_t i) { return gpu_numbers::value(i % count, static_cast<int>(i / count)); }),
-        title<Number>("all_gather", count, ddl.rank()));
+    tally.add(all.equals(stream,
+                         [&](std::size_t i) {
+                           return gpu_numbers::value<Number>(i % count, static_cast<int>(i / count));
+                         }),
+              title<Number>("all_gather", count, ddl.rank()));
     all.fill(ddl.rank(), stream, 0);
     ddl.reduce_scatter(device_tensor(all.data(), count * size, "all", stream),
                        device_tensor(one.data(), count, "one", stream), Operation::sum);
     tally.add(one.equals(stream,
                          [&](std::size_t i) {
-                           return gpu_numbers::result(me * count + i, ddl.size(), Operation::sum);
+                           return gpu_numbers::result<Number>(me * count + i, ddl.size(), Operation::sum);
                          }),
               title<Number>("reduce_scatter", count, ddl.rank()));
   }
@@ -129,9 +135,10 @@ void mixed(ddl::Context& ddl, Tally& tally) {
   ddl.all_reduce(ddl::tensor(std::span(host), "host"), Operation::max);
   sum.wait();
   tally.add(host[999] == static_cast<float>(ddl.size() - 1), "a sum in host memory");
-  tally.add(values.equals(nullptr,
-                          [&](std::size_t i) { return gpu_numbers::result(i, ddl.size(), Operation::sum); }),
-            "a sum started before it");
+  tally.add(
+      values.equals(nullptr,
+                    [&](std::size_t i) { return gpu_numbers::result<float>(i, ddl.size(), Operation::sum); }),
+      "a sum started before it");
   int refused = 0;
   const auto refuse = [&](const ddl::Tensor& tensor, Operation operation) {
     try {
@@ -157,6 +164,8 @@ int run(ddl::Context& ddl) {
     all_calls<ddl::Float16>(ddl, stream, tally);
     all_calls<ddl::BFloat16>(ddl, stream, tally);
     all_calls<std::int32_t>(ddl, stream, tally);
+    all_calls<std::int64_t>(ddl, stream, tally);
+    all_calls<std::uint8_t>(ddl, stream, tally);
   }
   mixed(ddl, tally);
   std::printf("rank %d of %d on %s (%s): %d of %d as expected\n", ddl.rank(), ddl.size(),
@@ -218,7 +227,8 @@ int run_c(int argc, char** argv) {
       ddl_wait(handle) + ddl_gpu_all_reduce(ddl, all.data(), all_count, DDL_FLOAT32, DDL_MAX, stream) +
       ddl_gpu_broadcast(ddl, all.data(), all_count, DDL_FLOAT32, 0, stream);
   if (wrong != 0) std::fprintf(stderr, "%s\n", ddl_last_error());
-  if (!all.equals(stream, [&](std::size_t i) { return gpu_numbers::result(i, n, Operation::sum); })) ++wrong;
+  if (!all.equals(stream, [&](std::size_t i) { return gpu_numbers::result<float>(i, n, Operation::sum); }))
+    ++wrong;
   std::printf("rank %d of %d on %s in C: %d of 1 as expected\n", me, n, ddl_device(ddl), wrong == 0 ? 1 : 0);
   return wrong + ddl_finalize(ddl);
 }

@@ -48,20 +48,33 @@ Found add_up(ddl::Context& ddl) {
   return {wrong + count_others(weights.values(), sum), sums_by_mpi - before};
 }
 
-// The largest of numbers and NaN is NaN, whichever rank has it.
+// The largest and the smallest of numbers and NaN is NaN, whichever rank has it.
 template <typename Number>
 std::size_t lose_nan(ddl::Context& ddl) {
   std::size_t lost = 0;
   for (int whose = 0; whose < ddl.size(); ++whose) {
     for (const std::size_t count : {4, 70001}) {
-      std::vector<Number> values(count, static_cast<Number>(ddl.rank()));
-      if (ddl.rank() == whose) values[count - 1] = std::numeric_limits<Number>::quiet_NaN();
-      ddl.all_reduce(ddl::tensor(std::span(values)), ddl::Operation::max);
-      lost += std::isnan(values[count - 1]) ? 0 : 1;
-      lost += values[0] == static_cast<Number>(ddl.size() - 1) ? 0 : 1;
+      for (const auto operation : {ddl::Operation::max, ddl::Operation::min}) {
+        std::vector<Number> values(count, static_cast<Number>(ddl.rank()));
+        if (ddl.rank() == whose) values[count - 1] = std::numeric_limits<Number>::quiet_NaN();
+        ddl.all_reduce(values, operation);
+        const int expected = operation == ddl::Operation::max ? ddl.size() - 1 : 0;
+        lost += std::isnan(values[count - 1]) ? 0 : 1;
+        lost += values[0] == static_cast<Number>(expected) ? 0 : 1;
+      }
     }
   }
   return lost;
+}
+
+// Whole numbers wrap around, whoever adds them up.
+std::size_t count_unwrapped(ddl::Context& ddl) {
+  std::vector<std::uint8_t> bytes(70001, 200);
+  ddl.all_reduce(bytes, ddl::Operation::sum);
+  std::size_t others = 0;
+  for (const std::uint8_t value : bytes)
+    others += value == static_cast<std::uint8_t>(200 * ddl.size()) ? 0 : 1;
+  return others;
 }
 
 }  // namespace
@@ -70,7 +83,8 @@ int main(int argc, char** argv) {
   try {
     ddl::Context ddl(argc, argv);
     const Found found = add_up(ddl);
-    const std::size_t wrong = found.wrong + lose_nan<float>(ddl) + lose_nan<double>(ddl);
+    const std::size_t wrong =
+        found.wrong + lose_nan<float>(ddl) + lose_nan<double>(ddl) + count_unwrapped(ddl);
     std::printf("rank %d of %d: %zu wrong, sums by MPI: %d\n", ddl.rank(), ddl.size(), wrong, found.by_mpi);
   } catch (const ddl::Error& error) {
     std::fprintf(stderr, "%s\n  at:  %s\n  try: %s\n", error.what(), error.where().c_str(),

@@ -63,6 +63,17 @@ void check(ddl::Context& ddl, std::size_t count, const std::string& type) {
     if (!same_bits(values[i], number_of<Number>(total(i, ddl.size())))) wrong("all_reduce", i);
     if (!same_bits(shared[i], number_of<Number>(value(i, ddl.size() - 1)))) wrong("start_all_reduce", i);
   }
+  for (std::size_t i = 0; i < count; ++i) {
+    values[i] = number_of<Number>(value(i, ddl.rank()));
+    shared[i] = number_of<Number>(i % 5 == static_cast<std::size_t>(ddl.rank()) ? 3 : 1);
+  }
+  ddl.all_reduce(ddl::tensor(std::span(values), "values"), ddl::Operation::min);
+  ddl.all_reduce(shared, ddl::Operation::product);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!same_bits(values[i], number_of<Number>(value(i, 0)))) wrong("the minimum", i);
+    const bool has_three = i % 5 < static_cast<std::size_t>(ddl.size());
+    if (!same_bits(shared[i], number_of<Number>(has_three ? 3 : 1))) wrong("the product", i);
+  }
   const int root = ddl.size() - 1;
   for (std::size_t i = 0; i < count; ++i) values[i] = number_of<Number>(value(i, ddl.rank()));
   ddl.broadcast(ddl::tensor(std::span(values)), root);
@@ -97,6 +108,8 @@ int main(int argc, char** argv) {
       check<ddl::Float16>(ddl, count, "float16");
       check<ddl::BFloat16>(ddl, count, "bfloat16");
       check<std::int32_t>(ddl, count, "int32");
+      check<std::int64_t>(ddl, count, "int64");
+      check<std::uint8_t>(ddl, count, "uint8");
     }
     ddl.barrier();
     std::printf("rank %d of %d (%s): all sums are right\n", ddl.rank(), ddl.size(), ddl.dims().c_str());

@@ -26,14 +26,22 @@ inline void check(cudaError_t code, const char* call) {
 }
 
 // Element i of rank r; and what becomes of it over n ranks.
-inline double value(std::size_t i, int r) {
-  return static_cast<double>((i * 7 + static_cast<std::size_t>(r) * 3) % 11) - 3.0;
+template <typename Number>
+double value(std::size_t i, int r) {
+  const auto least = std::is_same_v<Number, std::uint8_t> ? 0.0 : -3.0;
+  return static_cast<double>((i * 7 + static_cast<std::size_t>(r) * 3) % 11) + least;
 }
-inline double result(std::size_t i, int n, ddl::Operation operation) {
-  double sum = value(i, 0);
-  for (int r = 1; r < n; ++r)
-    sum = operation == ddl::Operation::max ? std::max(sum, value(i, r)) : sum + value(i, r);
-  return operation == ddl::Operation::average ? sum / n : sum;
+template <typename Number>
+double result(std::size_t i, int n, ddl::Operation operation) {
+  double all = value<Number>(i, 0);
+  for (int r = 1; r < n; ++r) {
+    const double next = value<Number>(i, r);
+    all = operation == ddl::Operation::max       ? std::max(all, next)
+          : operation == ddl::Operation::min     ? std::min(all, next)
+          : operation == ddl::Operation::product ? all * next
+                                                 : all + next;
+  }
+  return operation == ddl::Operation::average ? all / n : all;
 }
 
 template <typename Number>
@@ -42,6 +50,8 @@ Number make(double number) {
     return {kernel_reference::half_by_arithmetic(static_cast<float>(number))};
   } else if constexpr (std::is_same_v<Number, ddl::BFloat16>) {
     return {kernel_reference::brain_of(static_cast<float>(number))};
+  } else if constexpr (std::is_integral_v<Number>) {
+    return static_cast<Number>(static_cast<std::int64_t>(number));  // wraps around
   } else {
     return static_cast<Number>(number);
   }
@@ -84,7 +94,7 @@ class Device {
 
   // By the stream, which first is busy for so many milliseconds.
   void fill(int rank, cudaStream_t stream, int milliseconds) {
-    for (std::size_t i = 0; i < host_.size(); ++i) host_[i] = make<Number>(value(i, rank));
+    for (std::size_t i = 0; i < host_.size(); ++i) host_[i] = make<Number>(value<Number>(i, rank));
     if (milliseconds > 0)
       check(cudaLaunchHostFunc(
                 stream,
@@ -105,7 +115,8 @@ class Device {
           "cudaMemcpyAsync");
     check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
     for (std::size_t i = 0; i < got.size(); ++i) {
-      const double wanted = expected(i);
+      const double exact = expected(i);
+      const double wanted = std::is_integral_v<Number> ? read(make<Number>(exact)) : exact;
       const double slack = wanted == std::floor(wanted) ? 0.0 : std::fabs(wanted) * rounding<Number>();
       if (std::fabs(read(got[i]) - wanted) > slack) {
         std::fprintf(stderr, "element %zu is %g, not %g\n", i, read(got[i]), wanted);

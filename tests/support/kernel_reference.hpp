@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The arithmetic of libddl's kernels as plain and slow as it can be: what they are compared with. Number says
-// how one number is read, added, multiplied and written.
+// how one number is read, added, multiplied, scaled and written.
 #pragma once
 
 #include <bit>
@@ -18,9 +18,8 @@ struct Plain {
   static Math read(Stored value) { return value; }
   static Stored write(Math value) { return value; }
   static Math add(Math a, Math b) { return static_cast<float>(static_cast<long double>(a) + b); }
-  static Math multiply(Math a, double b) {
-    return static_cast<float>(static_cast<long double>(a) * static_cast<float>(b));
-  }
+  static Math times(Math a, Math b) { return static_cast<float>(static_cast<long double>(a) * b); }
+  static Math scale(Math a, double b) { return times(a, static_cast<float>(b)); }
   static bool is_nan(Stored value) { return std::isnan(value); }
 };
 struct Wide {
@@ -29,18 +28,25 @@ struct Wide {
   static Math read(Stored value) { return value; }
   static Stored write(Math value) { return value; }
   static Math add(Math a, Math b) { return a + b; }
-  static Math multiply(Math a, double b) { return a * b; }
+  static Math times(Math a, Math b) { return a * b; }
+  static Math scale(Math a, double b) { return a * b; }
   static bool is_nan(Stored value) { return std::isnan(value); }
 };
+// Integers wrap around: what is left of the exact result in 128 bits.
+template <typename Integer>
 struct Whole {
-  using Stored = std::int32_t;
-  using Math = std::int32_t;
+  using Stored = Integer;
+  using Math = Integer;
+  __extension__ using Exact = unsigned __int128;
   static Math read(Stored value) { return value; }
   static Stored write(Math value) { return value; }
   static Math add(Math a, Math b) {
-    return static_cast<std::int32_t>(static_cast<std::uint32_t>(std::int64_t{a} + b));
+    return static_cast<Integer>(static_cast<Exact>(a) + static_cast<Exact>(b));
   }
-  static Math multiply(Math a, double) { return a; }
+  static Math times(Math a, Math b) {
+    return static_cast<Integer>(static_cast<Exact>(a) * static_cast<Exact>(b));
+  }
+  static Math scale(Math a, double) { return a; }
   static bool is_nan(Stored) { return false; }
 };
 

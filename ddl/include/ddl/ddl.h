@@ -26,8 +26,17 @@ extern "C" {
 typedef struct ddl_context ddl_context;
 typedef struct ddl_handle ddl_handle;
 
-typedef enum { DDL_FLOAT32, DDL_FLOAT64, DDL_FLOAT16, DDL_BFLOAT16, DDL_INT32 } ddl_type;
-typedef enum { DDL_SUM, DDL_AVERAGE, DDL_MAX } ddl_operation;
+typedef enum {
+  DDL_FLOAT32,
+  DDL_FLOAT64,
+  DDL_FLOAT16,
+  DDL_BFLOAT16,
+  DDL_INT32,
+  DDL_INT64,
+  DDL_UINT8
+} ddl_type;
+/* Integers have no average; their sums and products wrap around. */
+typedef enum { DDL_SUM, DDL_AVERAGE, DDL_MAX, DDL_MIN, DDL_PRODUCT } ddl_operation;
 enum { DDL_ERROR_USAGE = 1, DDL_ERROR_MISMATCH, DDL_ERROR_LOST, DDL_ERROR_UNSUPPORTED, DDL_ERROR_OTHER };
 
 /* Starts libddl and blocks until all ranks have started. argc and argv are main's, or NULL. `options` is
@@ -37,9 +46,9 @@ enum { DDL_ERROR_USAGE = 1, DDL_ERROR_MISMATCH, DDL_ERROR_LOST, DDL_ERROR_UNSUPP
  * MISMATCH: options differ between ranks. */
 int ddl_init(int* argc, char*** argv, const char* options, ddl_context** context);
 /* Completes started calls, frees the context and all memory of ddl_allocate(). Finalizes MPI if ddl_init()
- * initialized it. NULL does nothing and returns 0. After an error (any status but 0 and USAGE) it waits for no
- * other rank, returns the first error, and MPI is not finalized: end the program with a status other than 0,
- * upon which the launcher ends the ranks that are left. */
+ * initialized it. NULL does nothing and returns 0. After an error (any status but 0 and USAGE) it waits for
+ * no other rank, returns the first error, and MPI is not finalized: end the program with a status other than
+ * 0, upon which the launcher ends the ranks that are left. */
 int ddl_finalize(ddl_context* context);
 /* Local. The message of this thread's last call that failed: "what (at where); try hint". Never NULL; valid
  * until the thread's next call that fails. */
@@ -64,8 +73,8 @@ void ddl_free(ddl_context* context, void* memory);
 
 /* data: count elements. Copies the data of rank `root` (0 to size - 1) to all ranks. USAGE: invalid root. */
 int ddl_broadcast(ddl_context* context, void* data, size_t count, ddl_type type, int root);
-/* data: count elements, in place. Becomes the sum, average or maximum over all ranks, the same bits on all of
- * them. USAGE: DDL_AVERAGE of DDL_INT32. */
+/* data: count elements, in place. Becomes the sum, average, maximum, minimum or product over all ranks, the
+ * same bits on all of them. USAGE: DDL_AVERAGE of integers. */
 int ddl_all_reduce(ddl_context* context, void* data, size_t count, ddl_type type, ddl_operation operation);
 /* in: count_out * size elements; out: count_out. `out` becomes elements [rank * count_out, (rank + 1) *
  * count_out) of the sum of all `in`. USAGE as ddl_all_reduce(). */

@@ -246,8 +246,8 @@ class Context {
   void broadcast(Values&& values, int root) {
     broadcast(ddl::tensor(std::forward<Values>(values)), root);
   }
-  // In place, shape [n]: the sum, average or maximum over all ranks, the same bits on all of them. Throws
-  // usage for the average of int32.
+  // In place, shape [n]: the sum, average, maximum, minimum or product over all ranks, the same bits on all
+  // of them. Throws usage for the average of integers.
   void all_reduce(const Tensor& tensor, Operation operation);
   template <Numbers Values>
   void all_reduce(Values&& values, Operation operation) {

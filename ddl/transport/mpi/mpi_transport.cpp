@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 namespace ddl {
 namespace {
@@ -25,18 +26,46 @@ namespace {
 // MPI counts are ints.
 constexpr std::size_t max_elements = 1U << 30U;
 
-template <typename Number>
-void keep_larger(const void* in, void* kept, std::size_t count) {
+template <typename Number, typename Before>
+void keep_first(const void* in, void* kept, std::size_t count) {
   const auto* const numbers = static_cast<const Number*>(in);
-  auto* const larger = static_cast<Number*>(kept);
+  auto* const first = static_cast<Number*>(kept);
   for (std::size_t i = 0; i < count; ++i)
-    if (numbers[i] > larger[i] || numbers[i] != numbers[i]) larger[i] = numbers[i];
+    if (Before()(numbers[i], first[i]) || numbers[i] != numbers[i]) first[i] = numbers[i];
 }
 
-// MPI_MAX loses a NaN or keeps it, as the order of the ranks has it; ours keeps it.
-void keep_larger(void* in, void* kept, int* count, MPI_Datatype* type) {
+// MPI_MAX and MPI_MIN lose a NaN or keep it, as the order of the ranks has it; ours keep it.
+template <template <typename> typename Before>
+void keep_first(void* in, void* kept, int* count, MPI_Datatype* type) {
   const auto elements = static_cast<std::size_t>(*count);
-  *type == MPI_FLOAT ? keep_larger<float>(in, kept, elements) : keep_larger<double>(in, kept, elements);
+  *type == MPI_FLOAT ? keep_first<float, Before<float>>(in, kept, elements)
+                     : keep_first<double, Before<double>>(in, kept, elements);
+}
+
+// Open MPI 4.1 on AVX ends the sums of MPI_UINT8_T at 255 (measured: 4.1.4; MPICH 4.0 wraps around).
+void add_bytes(void* in, void* kept, int* count, MPI_Datatype* /*type*/) {
+  const auto* const numbers = static_cast<const std::uint8_t*>(in);
+  auto* const sums = static_cast<std::uint8_t*>(kept);
+  for (int i = 0; i < *count; ++i) sums[i] = static_cast<std::uint8_t>(sums[i] + numbers[i]);
+}
+
+MPI_Datatype mpi_type_of(DataType type) {
+  switch (type) {
+    case DataType::float32:
+      return MPI_FLOAT;
+    case DataType::float64:
+      return MPI_DOUBLE;
+    case DataType::int32:
+      return MPI_INT32_T;
+    case DataType::int64:
+      return MPI_INT64_T;
+    case DataType::uint8:
+      return MPI_UINT8_T;
+    case DataType::float16:
+    case DataType::bfloat16:
+      break;
+  }
+  return MPI_DATATYPE_NULL;
 }
 
 class MpiTransport : public Transport {
@@ -46,11 +75,15 @@ class MpiTransport : public Transport {
     MPI_Comm_rank(all_, &rank_);
     MPI_Comm_size(all_, &size_);
     find_hosts();
-    MPI_Op_create(&keep_larger, 1, &larger_);
+    MPI_Op_create(&keep_first<std::greater>, 1, &larger_);
+    MPI_Op_create(&keep_first<std::less>, 1, &smaller_);
+    MPI_Op_create(&add_bytes, 1, &byte_sum_);
   }
   ~MpiTransport() override {
     if (abandoned_) return;
     MPI_Op_free(&larger_);
+    MPI_Op_free(&smaller_);
+    MPI_Op_free(&byte_sum_);
     MPI_Comm_free(&all_);
     finalize_guard_.release();
     if (started_here_) finalize_mpi();
@@ -89,12 +122,9 @@ class MpiTransport : public Transport {
 
   bool native_all_reduce(const std::byte* in, std::byte* out, std::size_t count, DataType type,
                          Operation operation) override {
-    if (type == DataType::float16 || type == DataType::bfloat16) return false;
-    const MPI_Datatype number = type == DataType::float32   ? MPI_FLOAT
-                                : type == DataType::float64 ? MPI_DOUBLE
-                                                            : MPI_INT32_T;
-    const MPI_Op max = type == DataType::int32 ? MPI_MAX : larger_;
-    const MPI_Op how = operation == Operation::max ? max : MPI_SUM;
+    const MPI_Datatype number = mpi_type_of(type);
+    if (number == MPI_DATATYPE_NULL) return false;
+    const MPI_Op how = mpi_operation(operation, type);
     for (std::size_t at = 0; at < count; at += max_elements) {
       const std::size_t part = std::min(max_elements, count - at);
       MPI_Allreduce(in + at * size_of(type), out + at * size_of(type), static_cast<int>(part), number, how,
@@ -112,6 +142,21 @@ class MpiTransport : public Transport {
   }
 
  private:
+  // An average is a sum here.
+  MPI_Op mpi_operation(Operation operation, DataType type) const {
+    switch (operation) {
+      case Operation::max:
+        return is_integer(type) ? MPI_MAX : larger_;
+      case Operation::min:
+        return is_integer(type) ? MPI_MIN : smaller_;
+      case Operation::product:
+        return MPI_PROD;
+      case Operation::sum:
+      case Operation::average:
+        break;
+    }
+    return type == DataType::uint8 ? byte_sum_ : MPI_SUM;
+  }
   // MPI knows where memory can be shared: containers with one name are still two hosts.
   void find_hosts() {
     MPI_Comm sharing = MPI_COMM_NULL;
@@ -144,6 +189,8 @@ class MpiTransport : public Transport {
   bool abandoned_ = false;
   MPI_Comm all_ = MPI_COMM_NULL;
   MPI_Op larger_ = MPI_OP_NULL;
+  MPI_Op smaller_ = MPI_OP_NULL;
+  MPI_Op byte_sum_ = MPI_OP_NULL;
   int rank_ = 0;
   int size_ = 1;
   std::string host_;

@@ -88,12 +88,16 @@ thread_local int depth = 0;
 thread_local std::vector<std::pair<ncclComm_t, Call>> together;
 
 std::size_t size_of_type(ncclDataType_t type) {
-  return type == ncclFloat64 ? 8 : type == ncclFloat16 || type == ncclBfloat16 ? 2 : 4;
+  if (type == ncclUint8) return 1;
+  if (type == ncclFloat64 || type == ncclInt64) return 8;
+  return type == ncclFloat16 || type == ncclBfloat16 ? 2 : 4;
 }
 
 double read_number(const std::byte* at, ncclDataType_t type) {
   if (type == ncclFloat64) return *reinterpret_cast<const double*>(at);
   if (type == ncclInt32) return *reinterpret_cast<const std::int32_t*>(at);
+  if (type == ncclInt64) return static_cast<double>(*reinterpret_cast<const std::int64_t*>(at));
+  if (type == ncclUint8) return static_cast<std::uint8_t>(*at);
   if (type == ncclFloat32) return *reinterpret_cast<const float*>(at);
   const std::uint16_t bits = *reinterpret_cast<const std::uint16_t*>(at);
   return type == ncclFloat16 ? kernel_reference::float_of_half(bits)
@@ -103,6 +107,8 @@ double read_number(const std::byte* at, ncclDataType_t type) {
 void write_number(std::byte* at, ncclDataType_t type, double value) {
   if (type == ncclFloat64) *reinterpret_cast<double*>(at) = value;
   if (type == ncclInt32) *reinterpret_cast<std::int32_t*>(at) = static_cast<std::int32_t>(value);
+  if (type == ncclInt64) *reinterpret_cast<std::int64_t*>(at) = static_cast<std::int64_t>(value);
+  if (type == ncclUint8) *at = static_cast<std::byte>(static_cast<std::int64_t>(value));
   if (type == ncclFloat32) *reinterpret_cast<float*>(at) = static_cast<float>(value);
   if (type == ncclFloat16)
     *reinterpret_cast<std::uint16_t*>(at) = kernel_reference::half_by_arithmetic(static_cast<float>(value));
@@ -115,7 +121,10 @@ double add_numbers(const ncclComm& group, std::size_t at, ncclDataType_t type, n
   double result = read_number(group.shared->pieces[0] + at, type);
   for (int r = 1; r < group.size; ++r) {
     const double more = read_number(group.shared->pieces[r] + at, type);
-    result = how == ncclMax ? std::max(result, more) : result + more;
+    result = how == ncclMax    ? std::max(result, more)
+             : how == ncclMin  ? std::min(result, more)
+             : how == ncclProd ? result * more
+                               : result + more;
   }
   return how == ncclAvg ? result / group.size : result;
 }

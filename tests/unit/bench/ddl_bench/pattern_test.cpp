@@ -26,8 +26,9 @@ TEST_CASE("the closed form is the sum, rank by rank") {
 }
 
 TEST_CASE("one rank's fill is its sum, in every type; strays and NaNs are seen") {
-  for (const auto type : {ddl::DataType::float32, ddl::DataType::float64, ddl::DataType::float16,
-                          ddl::DataType::bfloat16, ddl::DataType::int32}) {
+  for (const auto type :
+       {ddl::DataType::float32, ddl::DataType::float64, ddl::DataType::float16, ddl::DataType::bfloat16,
+        ddl::DataType::int32, ddl::DataType::int64, ddl::DataType::uint8}) {
     CAPTURE(ddl::name_of(type));
     const Pattern pattern(type, 1);
     const std::size_t unit = ddl::size_of(type);
@@ -39,6 +40,21 @@ TEST_CASE("one rank's fill is its sum, in every type; strays and NaNs are seen")
     std::memset(data.data() + 7 * unit, 0xFF, unit);
     CHECK(pattern.count_wrong(data) == 1);
   }
+}
+
+TEST_CASE("sums of uint8 are checked as they wrap around") {
+  constexpr int ranks = 700;
+  const Pattern pattern(ddl::DataType::uint8, ranks);
+  std::vector<std::byte> data(100);
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    unsigned sum = 0;
+    for (int rank = 0; rank < ranks; ++rank) sum += static_cast<unsigned>(pattern.value(i, rank));
+    CHECK(sum > 255);
+    data[i] = static_cast<std::byte>(sum);
+  }
+  CHECK(pattern.count_wrong(data) == 0);
+  data[3] ^= std::byte{1};
+  CHECK(pattern.count_wrong(data) == 1);
 }
 
 TEST_CASE("two ranks' float16 numbers are IEEE's") {

@@ -88,6 +88,14 @@ TEST_CASE("ranks that differ are reported which, and no one waits forever") {
          ddl.all_reduce(ddl::tensor(std::span(values), "conv1"), Operation::max);
        },
        "rank"},
+      {"a product", packed_hosts(1, 2),
+       [](Context& ddl) {
+         std::vector<float> values(100, 1.0F);
+         ddl.all_reduce(ddl::tensor(std::span(values), "conv2"), Operation::product);
+       },
+       "all_reduce #1 (product) of 100 float32 \"conv2\", rank 0 (h0) calls all_reduce #1 (sum) of 100 "
+       "float32 "
+       "\"conv1\""},
       {"does not come", packed_hosts(1, 2),
        [](Context&) { std::this_thread::sleep_for(std::chrono::milliseconds(1500)); }, "rank 1"},
       {"goes away", packed_hosts(2, 1), [](Context&) {}, "rank 1"},
@@ -308,13 +316,17 @@ TEST_CASE("what no call can take is refused, and the next call is made") {
     CHECK_THROWS_WITH_AS(alone.all_gather(good, odd), says.c_str(), ddl::Error);
     CHECK_THROWS_WITH_AS(alone.start_all_reduce(odd, Operation::sum).wait(), says.c_str(), ddl::Error);
   }
-  const ddl::Tensor odd_type[] = {with(4, 5)};
-  CHECK_THROWS_WITH_AS(alone.verify_tensors(odd_type), "unknown type 5", ddl::Error);
+  const ddl::Tensor odd_type[] = {with(4, 7)};
+  CHECK_THROWS_WITH_AS(alone.verify_tensors(odd_type), "unknown type 7", ddl::Error);
   CHECK_THROWS_WITH_AS(alone.all_reduce(good, static_cast<Operation>(9)), "unknown operation 9", ddl::Error);
   CHECK_THROWS_WITH_AS(alone.all_reduce_update(good, Operation::sum, nullptr),
                        "all_reduce_update has no update function", ddl::Error);
   CHECK_THROWS_AS(alone.start_all_reduce_update(good, Operation::sum, nullptr).wait(), ddl::Error);
   CHECK_NOTHROW(alone.all_reduce(good, Operation::sum));
+  std::vector<std::int64_t> wide(1);
+  std::vector<std::uint8_t> bytes(1);
+  CHECK_THROWS_WITH_AS(alone.all_reduce(wide, Operation::average), "int64 cannot be averaged", ddl::Error);
+  CHECK_THROWS_WITH_AS(alone.all_reduce(bytes, Operation::average), "uint8 cannot be averaged", ddl::Error);
   CHECK(values == std::vector<float>(4, 1.0F));
 }
 

@@ -2,6 +2,7 @@
 // libddl as its users see it, with threads for ranks on several hosts; sums against closed forms.
 #include "ddl/ddl.hpp"
 #include "tests/support/thread_contexts.hpp"
+#include "tests/unit/ddl/api/placements.hpp"
 
 #include <doctest/doctest.h>
 
@@ -20,47 +21,15 @@ namespace {
 using ddl::Context;
 using ddl::Operation;
 using ddl::Options;
+using ddl::tests::element;
 using ddl::tests::interleaved_hosts;
 using ddl::tests::packed_hosts;
+using ddl::tests::Placement;
+using ddl::tests::placements;
 using ddl::tests::run_contexts;
-
-struct Placement {
-  std::string dims;
-  std::vector<std::string> hosts;
-};
-
-std::vector<Placement> placements() {
-  return {{"", {"h0"}},
-          {"", packed_hosts(1, 3)},
-          {"", packed_hosts(3, 1)},
-          {"2x2x1", packed_hosts(2, 2)},
-          {"2x2x1", interleaved_hosts(2, 2)},
-          {"2x2x2", interleaved_hosts(4, 2)},
-          {"1x2x2x2", packed_hosts(8, 1)},
-          {"3x3", packed_hosts(3, 3)},
-          {"", {"h0", "h1", "h1"}}};  // uneven
-}
-
-Options with_dims(const std::string& dims) {
-  Options options;
-  options.dims = dims;
-  return options;
-}
-
-// Rank r's element i; sums of all ranks are exact in float32.
-float element(int rank, std::size_t i) {
-  return static_cast<float>(rank + 1) * static_cast<float>(i % 1000 + 1);
-}
-
-double sum_of_factors(int ranks) { return ranks * (ranks + 1) / 2.0; }
-
-// What the ranks counted, since doctest's checks are not for many threads.
-struct Wrong {
-  std::atomic<int> values{0};
-  void unless(bool right) {
-    if (!right) ++values;
-  }
-};
+using ddl::tests::sum_of_factors;
+using ddl::tests::with_dims;
+using ddl::tests::Wrong;
 
 std::vector<std::size_t> sizes() { return {0, 1, 2, 3, 15, 16, 17, 63, 1000, 4099, 70000, 300001}; }
 
@@ -96,30 +65,6 @@ TEST_CASE("all_reduce: in shared and in private memory, sum, average and maximum
       });
       CHECK(wrong.values == 0);
     }
-  }
-}
-
-TEST_CASE("the other types: int32, float64 and the 16-bit ones, exactly") {
-  for (const Placement& placement : placements()) {
-    CAPTURE(placement.hosts.size());
-    Wrong wrong;
-    run_contexts(placement.hosts, {}, [&](Context& ddl) {
-      const int ranks = ddl.size();
-      std::vector<std::int32_t> whole(5000, ddl.rank() + 1);
-      std::vector<double> exact(5000, 0x1p40 * (ddl.rank() + 1) + 1);
-      // 1.0 in both 16-bit types: sums up to 8 are exact.
-      std::vector<ddl::Float16> half(5000, ddl::Float16{0x3c00});
-      std::vector<ddl::BFloat16> brain(5000, ddl::BFloat16{0x3f80});
-      ddl.all_reduce(ddl::tensor(std::span(whole)), Operation::sum);
-      ddl.all_reduce(ddl::tensor(std::span(exact)), Operation::sum);
-      ddl.all_reduce(ddl::tensor(std::span(half)), Operation::average);
-      ddl.all_reduce(ddl::tensor(std::span(brain)), Operation::max);
-      for (const auto v : whole) wrong.unless(v == static_cast<std::int32_t>(sum_of_factors(ranks)));
-      for (const auto v : exact) wrong.unless(v == 0x1p40 * sum_of_factors(ranks) + ranks);
-      for (const auto v : half) wrong.unless(ranks == 3 || ranks == 9 || v.bits == 0x3c00);
-      for (const auto v : brain) wrong.unless(v.bits == 0x3f80);
-    });
-    CHECK(wrong.values == 0);
   }
 }
 

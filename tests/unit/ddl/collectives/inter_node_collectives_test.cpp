@@ -32,8 +32,9 @@ namespace {
 // The memory checker makes each message dear: of the counts it sees some.
 constexpr std::size_t thin = ddlrun::testing::with_asan ? 29 : 1;
 
-constexpr DataType wire_types[] = {DataType::float32, DataType::float64, DataType::float16,
-                                   DataType::bfloat16, DataType::int32};
+constexpr DataType wire_types[] = {DataType::float32,  DataType::float64, DataType::float16,
+                                   DataType::bfloat16, DataType::int32,   DataType::int64,
+                                   DataType::uint8};
 
 // What rank r holds at i: an integer of at most 3 bits, so that 9 to 27 of them sum exactly even in bfloat16.
 double held_on_wire(int rank, std::size_t i) {
@@ -41,14 +42,38 @@ double held_on_wire(int rank, std::size_t i) {
          static_cast<double>(rank % 2);
 }
 
-double expected_of_wire(int ranks, std::size_t i, Operation operation) {
+// Factors are 1, 2 and -1: a product of 27 is exact too. uint8 has nothing below 0.
+double held_for(DataType type, Operation operation, int rank, std::size_t i) {
+  const double held = held_on_wire(rank, i);
+  if (operation == Operation::product) return held > 2 ? 2 : held < 0 && type != DataType::uint8 ? -1 : 1;
+  return type == DataType::uint8 ? std::abs(held) : held;
+}
+
+double expected_of_wire(int ranks, std::size_t i, Operation operation, DataType type = DataType::float32) {
   double sum = 0;
+  double product = 1;
   double most = -1e9;
+  double least = 1e9;
   for (int rank = 0; rank < ranks; ++rank) {
-    sum += held_on_wire(rank, i);
-    most = std::max(most, held_on_wire(rank, i));
+    const double held = held_for(type, operation, rank, i);
+    sum += held;
+    product *= held;
+    most = std::max(most, held);
+    least = std::min(least, held);
   }
-  return operation == Operation::max ? most : operation == Operation::average ? sum / ranks : sum;
+  switch (operation) {
+    case Operation::max:
+      return most;
+    case Operation::min:
+      return least;
+    case Operation::product:
+      return product;
+    case Operation::average:
+      return sum / ranks;
+    case Operation::sum:
+      break;
+  }
+  return sum;
 }
 
 ddl::Reduction wire_reduction(DataType type, Operation operation, int ranks) {
@@ -70,11 +95,11 @@ std::string check_all_reduce(const WireTrial& trial) {
     ddl::Scratch scratch;
     for (const std::size_t count : trial.counts) {
       TypedVector data(trial.type, count);
-      for (std::size_t i = 0; i < count; ++i) data.set(i, held_on_wire(me.rank, i));
+      for (std::size_t i = 0; i < count; ++i) data.set(i, held_for(trial.type, trial.operation, me.rank, i));
       ddl::all_reduce(me.comms(), wire_reduction(trial.type, trial.operation, ranks), data.bytes(), count,
                       trial.options, scratch);
       for (std::size_t i = 0; i < count; ++i) {
-        const double wanted = data.rounded(expected_of_wire(ranks, i, trial.operation));
+        const double wanted = data.rounded(expected_of_wire(ranks, i, trial.operation, trial.type));
         const double slack = trial.operation == Operation::average ? std::abs(wanted) * data.epsilon() : 0.0;
         if (!(std::abs(data.get(i) - wanted) <= slack)) {
           return "rank " + std::to_string(me.rank) + ", element " + std::to_string(i) + " of " +
@@ -138,9 +163,10 @@ TEST_CASE("all types, operations and algorithms on wires of 1 to 9 ranks") {
   for (const Grid3& grid : grids) {
     for (const InterNodeAlgorithm algorithm : algorithms) {
       for (const DataType type : wire_types) {
-        for (const Operation operation : {Operation::sum, Operation::average, Operation::max}) {
-          if (type == DataType::int32 && operation == Operation::average) continue;
-          if (turn++ % (thin > 1 ? 5 : 1) != 0) continue;  // of 14 in a row: all come up
+        for (const Operation operation :
+             {Operation::sum, Operation::average, Operation::max, Operation::min, Operation::product}) {
+          if (is_integer(type) && operation == Operation::average) continue;
+          if (turn++ % (thin > 1 ? 5 : 1) != 0) continue;  // of 32 in a row: all come up
           CAPTURE(grid.text());
           CAPTURE(static_cast<int>(algorithm));
           CAPTURE(std::string(ddl::name_of(type)));
@@ -179,6 +205,8 @@ TEST_CASE("a narrow wire: integers that fit come out exactly") {
         options.wire_dtype = narrow;
         CHECK(check_all_reduce({grid, DataType::float32, Operation::sum, {1, 2, 100, 4099}, options}) == "");
         CHECK(check_all_reduce({grid, DataType::float64, Operation::sum, {1, 2, 100, 4099}, options}) == "");
+        CHECK(check_all_reduce({grid, DataType::float32, Operation::min, {1, 2, 100, 4099}, options}) == "");
+        CHECK(check_all_reduce({grid, DataType::float32, Operation::product, {1, 2, 4099}, options}) == "");
       }
     }
   }

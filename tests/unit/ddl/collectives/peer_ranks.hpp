@@ -104,6 +104,8 @@ class TypedVector {
       case DataType::float64:
         return 2.3e-16;
       case DataType::int32:
+      case DataType::int64:
+      case DataType::uint8:
         break;
     }
     return 0;
@@ -112,21 +114,27 @@ class TypedVector {
  private:
   void put(std::byte* place, double value) const {
     const auto single = static_cast<float>(value);
-    const auto whole = static_cast<std::int32_t>(type_ == DataType::int32 ? value : 0);
+    const auto whole = static_cast<std::int64_t>(is_integer(type_) ? value : 0);  // the low bytes first
     if (type_ == DataType::float64) std::memcpy(place, &value, 8);
     if (type_ == DataType::float32) std::memcpy(place, &single, 4);
-    if (type_ == DataType::int32) std::memcpy(place, &whole, 4);
+    if (is_integer(type_)) std::memcpy(place, &whole, size_of(type_));
     if (size_of(type_) == 2) narrow(type_, {&single, 1}, place);
   }
   double take(const std::byte* place) const {
     double value = 0;
     float single = 0;
     std::int32_t whole = 0;
+    std::int64_t wide = 0;
     if (type_ == DataType::float64) std::memcpy(&value, place, 8);
     if (type_ == DataType::float32) std::memcpy(&single, place, 4);
     if (type_ == DataType::int32) std::memcpy(&whole, place, 4);
     if (size_of(type_) == 2) widen(type_, place, {&single, 1});
     if (type_ == DataType::int32) return whole;
+    if (type_ == DataType::int64) {
+      std::memcpy(&wide, place, 8);
+      return static_cast<double>(wide);
+    }
+    if (type_ == DataType::uint8) return static_cast<std::uint8_t>(*place);
     return type_ == DataType::float64 ? value : static_cast<double>(single);
   }
 

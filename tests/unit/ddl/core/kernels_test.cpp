@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sums against a plain reference: float32 added in long double and rounded each time, int32 in 64 bits,
+// The sums against a plain reference: float32 in long double and rounded each time, integers in 128 bits,
 // float16 by the compiler's own type, bfloat16 by integers. Same bits from every instruction set; of a NaN
 // only that it is one.
 #include "ddl/core/kernels.hpp"
@@ -28,7 +28,7 @@ using namespace kernel_reference;
 namespace {
 
 constexpr DataType all_types[] = {DataType::float32, DataType::float64, DataType::float16, DataType::bfloat16,
-                                  DataType::int32};
+                                  DataType::int32,   DataType::int64,   DataType::uint8};
 
 std::vector<const ddl::KernelTable*> kernels_here() {
   std::vector<const ddl::KernelTable*> found;
@@ -70,8 +70,8 @@ class Vector {
 template <class Number>
 typename Number::Stored any_number(std::minstd_rand& random) {
   using Stored = typename Number::Stored;
-  if constexpr (std::is_same_v<Stored, std::int32_t>) {
-    return static_cast<std::int32_t>(random() * 2654435761U);
+  if constexpr (std::is_integral_v<typename Number::Math>) {
+    return static_cast<Stored>(random() * 2654435761U * 0x9E3779B97F4A7C15U);
   } else {
     const double about_one = std::ldexp(static_cast<double>(random()) - 1e9, -30);
     if (random() % 32 != 0) return Number::write(static_cast<typename Number::Math>(about_one));
@@ -99,13 +99,16 @@ std::vector<typename Number::Stored> expected_of(
     typename Number::Math result = Number::read(sources[0][i]);
     for (std::size_t s = 1; s < sources.size(); ++s) {
       const typename Number::Math next = Number::read(sources[s][i]);
-      if (what.operation != Operation::max)
+      const bool is_first = what.operation == Operation::max ? next > result : next < result;
+      if (what.operation == Operation::product)
+        result = Number::times(result, next);
+      else if (what.operation == Operation::sum || what.operation == Operation::average)
         result = Number::add(result, next);
-      else if (result == result && (next != next || next > result))
+      else if (result == result && (next != next || is_first))
         result = next;
     }
     const bool scaled = what.operation == Operation::average;
-    results[i] = Number::write(scaled ? Number::multiply(result, what.scale) : result);
+    results[i] = Number::write(scaled ? Number::scale(result, what.scale) : result);
   }
   return results;
 }
@@ -192,7 +195,11 @@ std::string check(const Case& what) {
     case DataType::bfloat16:
       return check_as<BrainNumber>(what);
     case DataType::int32:
-      return check_as<Whole>(what);
+      return check_as<Whole<std::int32_t>>(what);
+    case DataType::int64:
+      return check_as<Whole<std::int64_t>>(what);
+    case DataType::uint8:
+      return check_as<Whole<std::uint8_t>>(what);
     case DataType::float32:
       break;
   }
@@ -202,7 +209,7 @@ std::string check(const Case& what) {
 Case case_of(DataType type, std::size_t operation, std::size_t count, std::size_t sources,
              std::size_t variant) {
   constexpr std::size_t skews[] = {0, 8, 1, 4, 33, 0, 2};
-  const auto chosen = static_cast<Operation>(operation % 3);
+  const auto chosen = static_cast<Operation>(operation % ddl::operations);
   const double scale = chosen == Operation::average ? 1.0 / static_cast<double>(sources) : 1.0;
   const auto form = static_cast<decltype(Case::destinations)>(variant % 3);
   return {type, chosen, scale, count, sources, skews[variant % std::size(skews)], form};
@@ -212,7 +219,7 @@ Case case_of(DataType type, std::size_t operation, std::size_t count, std::size_
 
 TEST_CASE("few numbers: every type, operation and count of sources") {
   for (const DataType type : all_types)
-    for (std::size_t operation = 0; operation < 3; ++operation)
+    for (std::size_t operation = 0; operation < ddl::operations; ++operation)
       for (std::size_t sources = 1; sources <= 9; ++sources)
         for (std::size_t count = 0; count <= 150; ++count)
           CHECK_EQ(check(case_of(type, operation, count, sources, count + sources)), "");
@@ -336,6 +343,12 @@ TEST_CASE("reduce, narrow and widen as others call them") {
   ddl::reduce({DataType::float32, Operation::max, 0.5}, sources, destinations, 3);
   CHECK_EQ(result[0], 1.5F);
   CHECK_EQ(result[1], 4.0F);
+  ddl::reduce({DataType::float32, Operation::min, 0.5}, sources, destinations, 3);
+  CHECK_EQ(result[0], 0.25F);
+  CHECK_EQ(result[1], -2.0F);
+  ddl::reduce({DataType::float32, Operation::product, 0.5}, sources, destinations, 3);
+  CHECK_EQ(result[0], 0.375F);
+  CHECK_EQ(result[1], -8.0F);
   std::uint16_t narrowed[3];
   float widened[3];
   ddl::narrow(DataType::bfloat16, left, reinterpret_cast<std::byte*>(narrowed));

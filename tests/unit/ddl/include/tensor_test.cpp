@@ -29,6 +29,10 @@ TEST_CASE("tensor() takes vectors, arrays and spans of any extent") {
   std::int32_t plain[5] = {};
   const std::span<float> view(vector);
   std::vector<ddl::BFloat16> bits(2);
+  long longs[2] = {};
+  long long long_longs[3] = {};
+  std::vector<std::int64_t> wide(6);
+  std::vector<unsigned char> bytes(7);
   CHECK(is_tensor_of(ddl::tensor(vector), vector.data(), 4, ddl::DataType::float32));
   CHECK(is_tensor_of(ddl::tensor(array), array.data(), 3, ddl::DataType::float64));
   CHECK(is_tensor_of(ddl::tensor(plain), plain, 5, ddl::DataType::int32));
@@ -36,6 +40,10 @@ TEST_CASE("tensor() takes vectors, arrays and spans of any extent") {
   CHECK(is_tensor_of(ddl::tensor(std::span(array)), array.data(), 3, ddl::DataType::float64));
   CHECK(is_tensor_of(ddl::tensor(std::span(&vector[1], 1)), &vector[1], 1, ddl::DataType::float32));
   CHECK(is_tensor_of(ddl::tensor(bits), bits.data(), 2, ddl::DataType::bfloat16));
+  CHECK(is_tensor_of(ddl::tensor(longs), longs, 2, ddl::DataType::int64));
+  CHECK(is_tensor_of(ddl::tensor(long_longs), long_longs, 3, ddl::DataType::int64));
+  CHECK(is_tensor_of(ddl::tensor(wide), wide.data(), 6, ddl::DataType::int64));
+  CHECK(is_tensor_of(ddl::tensor(bytes), bytes.data(), 7, ddl::DataType::uint8));
   CHECK(ddl::tensor(array, "loss").name == "loss");
 }
 

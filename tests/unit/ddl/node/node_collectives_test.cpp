@@ -28,10 +28,11 @@ namespace {
 
 constexpr bool sanitized = ddlrun::testing::with_asan || ddlrun::testing::with_tsan;
 
-constexpr DataType stage_types[] = {DataType::float32, DataType::float64, DataType::float16,
-                                    DataType::bfloat16, DataType::int32};
+constexpr DataType stage_types[] = {DataType::float32,  DataType::float64, DataType::float16,
+                                    DataType::bfloat16, DataType::int32,   DataType::int64,
+                                    DataType::uint8};
 
-// Small whole numbers: exact in all five types, bfloat16's 8 bits of mantissa included. 9 ranks sum to 126 at
+// Small whole numbers: exact in all types, bfloat16's 8 bits of mantissa included. 9 ranks sum to 126 at
 // most.
 int value_at(int rank, std::size_t index) {
   return static_cast<int>((index * 7 + static_cast<std::size_t>(rank) * 3) % 15);
@@ -47,6 +48,13 @@ int most_at(int size, std::size_t index) {
   for (int rank = 0; rank < size; ++rank) most = std::max(most, value_at(rank, index));
   return most;
 }
+int least_at(int size, std::size_t index) {
+  int least = value_at(0, index);
+  for (int rank = 1; rank < size; ++rank) least = std::min(least, value_at(rank, index));
+  return least;
+}
+// Rank 0's number, which up to 3 others double.
+int product_at(int size, std::size_t index) { return value_at(0, index) << std::min(size - 1, 3); }
 
 void put(std::byte* data, DataType type, std::size_t index, int value) {
   const float number = static_cast<float>(value);
@@ -61,6 +69,10 @@ void put(std::byte* data, DataType type, std::size_t index, int value) {
       return store(static_cast<_Float16>(number));
     case DataType::int32:
       return store(value);
+    case DataType::int64:
+      return store(std::int64_t{value});
+    case DataType::uint8:
+      return store(static_cast<std::uint8_t>(value));
     case DataType::bfloat16:
       break;
   }
@@ -137,6 +149,9 @@ void check_all(NodeComm& group, NodeCollectives& stage, const NodeBuffer& ground
   const auto own_numbers = numbers(type, count, [&](std::size_t i) { return value_at(rank, i); });
   const auto sums = numbers(type, count, [&](std::size_t i) { return sum_at(size, i); });
   const auto mosts = numbers(type, count, [&](std::size_t i) { return most_at(size, i); });
+  const auto leasts = numbers(type, count, [&](std::size_t i) { return least_at(size, i); });
+  const auto factors = numbers(type, count, [&](std::size_t) { return rank <= 3 ? 2 : 1; });
+  const auto products = numbers(type, count, [&](std::size_t i) { return product_at(size, i); });
   const int root = static_cast<int>(count) % size;
   const auto roots = numbers(type, count, [&](std::size_t i) { return value_at(root, i); });
   const ddl::Reduction sum{type, Operation::sum, 1.0};
@@ -158,6 +173,15 @@ void check_all(NodeComm& group, NodeCollectives& stage, const NodeBuffer& ground
   fill(ground.own());
   stage.all_reduce(range, {type, Operation::max, 1.0}, next());
   expect(same(ground.own(), mosts, type, whole), "shared maximum");
+  stage.barrier(next());
+  fill(ground.own());
+  stage.all_reduce(range, {type, Operation::min, 1.0}, next());
+  expect(same(ground.own(), leasts, type, whole), "shared minimum");
+  stage.barrier(next());
+  if (rank == 0) fill(ground.own());
+  if (rank != 0 && bytes != 0) std::memcpy(ground.own(), factors.data(), bytes);
+  stage.all_reduce(range, {type, Operation::product, 1.0}, next());
+  expect(same(ground.own(), products, type, whole), "shared product");
   stage.barrier(next());
   fill(ground.own());
   stage.reduce_scatter(range, sum, next());
