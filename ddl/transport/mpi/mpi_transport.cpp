@@ -168,9 +168,12 @@ class MpiTransport : public Transport {
     int length = 0;
     MPI_Get_processor_name(name.data(), &length);
     std::vector<HostId> ids;
-    const std::vector<std::string> names = gather_strings(all_, name.data());
-    const std::vector<std::string> marks = gather_strings(all_, fmt::format("{}", first));
-    for (std::size_t r = 0; r < names.size(); ++r) ids.push_back({names[r], marks[r]});
+    std::vector<std::string> names;
+    for (const std::string& card : gather_strings(all_, fmt::format("{} {}", first, name.data()))) {
+      const std::size_t blank = card.find(' ');
+      names.push_back(card.substr(blank + 1));
+      ids.push_back({names.back(), card.substr(0, blank)});
+    }
     const std::vector<std::string> hosts = name_hosts(ids);
     host_ = hosts[static_cast<std::size_t>(rank_)];
     const auto split = std::mismatch(hosts.begin(), hosts.end(), names.begin());
