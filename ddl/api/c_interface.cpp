@@ -179,6 +179,25 @@ int ddl_all_gather(ddl_context* context, const void* in, void* out, size_t count
   });
 }
 
+int ddl_reduce(ddl_context* context, void* data, size_t count, ddl_type type, ddl_operation operation,
+               int root) {
+  return guarded([&] { of(context).reduce(tensor_of(data, count, type), operation_of(operation), root); });
+}
+
+int ddl_scatter(ddl_context* context, const void* in, void* out, size_t count_out, ddl_type type, int root) {
+  return guarded([&] {
+    const auto size = of(context).rank() == root ? static_cast<size_t>(of(context).size()) : 0;
+    of(context).scatter(tensor_of(in, count_out * size, type), tensor_of(out, count_out, type), root);
+  });
+}
+
+int ddl_gather(ddl_context* context, const void* in, void* out, size_t count_in, ddl_type type, int root) {
+  return guarded([&] {
+    const auto size = of(context).rank() == root ? static_cast<size_t>(of(context).size()) : 0;
+    of(context).gather(tensor_of(in, count_in, type), tensor_of(out, count_in * size, type), root);
+  });
+}
+
 int ddl_barrier(ddl_context* context) {
   return guarded([&] { of(context).barrier(); });
 }
@@ -189,6 +208,23 @@ int ddl_start_all_reduce(ddl_context* context, void* data, size_t count, ddl_typ
     ddl_handle*& place = place_for(handle);
     place =
         new ddl_handle{of(context).start_all_reduce(tensor_of(data, count, type), operation_of(operation))};
+  });
+}
+
+int ddl_start_reduce(ddl_context* context, void* data, size_t count, ddl_type type, ddl_operation operation,
+                     int root, ddl_handle** handle) {
+  return guarded([&] {
+    ddl_handle*& place = place_for(handle);
+    place =
+        new ddl_handle{of(context).start_reduce(tensor_of(data, count, type), operation_of(operation), root)};
+  });
+}
+
+int ddl_start_broadcast(ddl_context* context, void* data, size_t count, ddl_type type, int root,
+                        ddl_handle** handle) {
+  return guarded([&] {
+    ddl_handle*& place = place_for(handle);
+    place = new ddl_handle{of(context).start_broadcast(tensor_of(data, count, type), root)};
   });
 }
 
@@ -207,6 +243,12 @@ int ddl_gpu_all_reduce(ddl_context* context, void* data, size_t count, ddl_type 
                        void* stream) {
   return guarded(
       [&] { of(context).all_reduce(gpu_tensor_of(data, count, type, stream), operation_of(operation)); });
+}
+
+int ddl_gpu_reduce(ddl_context* context, void* data, size_t count, ddl_type type, ddl_operation operation,
+                   int root, void* stream) {
+  return guarded(
+      [&] { of(context).reduce(gpu_tensor_of(data, count, type, stream), operation_of(operation), root); });
 }
 
 int ddl_gpu_reduce_scatter(ddl_context* context, const void* in, void* out, size_t count_out, ddl_type type,

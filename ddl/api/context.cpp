@@ -252,6 +252,21 @@ void Context::all_gather(const Tensor& in, const Tensor& out) {
   impl_->call([&](std::uint64_t number) { impl_->collectives.all_gather(in, out, number); });
 }
 
+void Context::reduce(const Tensor& tensor, Operation operation, int root) {
+  if (on_gpu(tensor)) return impl_->start_on_gpu({OpType::reduce, {tensor}, {}, operation, root}).wait();
+  impl_->call([&](std::uint64_t number) { impl_->collectives.reduce(tensor, operation, root, number); });
+}
+
+void Context::scatter(const Tensor& in, const Tensor& out, int root) {
+  for (const Tensor& each : {in, out}) refuse_on_gpu(each, "scatter needs tensors in host memory");
+  impl_->call([&](std::uint64_t number) { impl_->collectives.scatter(in, out, root, number); });
+}
+
+void Context::gather(const Tensor& in, const Tensor& out, int root) {
+  for (const Tensor& each : {in, out}) refuse_on_gpu(each, "gather needs tensors in host memory");
+  impl_->call([&](std::uint64_t number) { impl_->collectives.gather(in, out, root, number); });
+}
+
 void Context::barrier() {
   impl_->call([&](std::uint64_t number) { impl_->collectives.barrier(number); });
 }
@@ -283,6 +298,13 @@ Handle Context::start_broadcast(const Tensor& tensor, int root) {
   if (on_gpu(tensor)) return impl_->start_on_gpu({OpType::broadcast, {tensor}, {}, {}, root});
   return impl_->start([impl = impl_.get(), tensor, root](std::uint64_t number) {
     impl->collectives.broadcast(tensor, root, number);
+  });
+}
+
+Handle Context::start_reduce(const Tensor& tensor, Operation operation, int root) {
+  if (on_gpu(tensor)) return impl_->start_on_gpu({OpType::reduce, {tensor}, {}, operation, root});
+  return impl_->start([impl = impl_.get(), tensor, operation, root](std::uint64_t number) {
+    impl->collectives.reduce(tensor, operation, root, number);
   });
 }
 

@@ -13,11 +13,6 @@
 namespace ddl {
 namespace {
 
-Reduction reduction_of(const Tensor& tensor, Operation operation, int ranks) {
-  check_operation(tensor, operation);
-  return {tensor.type, operation, operation == Operation::average ? 1.0 / ranks : 1.0};
-}
-
 std::vector<PeerComm*> pointers(const std::vector<std::unique_ptr<PeerComm>>& comms) {
   std::vector<PeerComm*> all;
   for (const auto& comm : comms) all.push_back(comm.get());
@@ -66,6 +61,11 @@ Collectives::Collectives(Transport& transport, const Grid& grid, const Options& 
 
 Collectives::~Collectives() = default;
 
+Reduction Collectives::reduction_of(const Tensor& tensor, Operation operation, int ranks) {
+  check_operation(tensor, operation);
+  return {tensor.type, operation, operation == Operation::average ? 1.0 / ranks : 1.0};
+}
+
 Collectives::Request Collectives::make_request(OpType op, const Tensor& tensor, int detail,
                                                std::uint64_t number, std::size_t tensors) {
   check_tensor(tensor);
@@ -77,7 +77,7 @@ Collectives::Request Collectives::make_request(OpType op, const Tensor& tensor, 
                                    tensors};
   Request request;
   request.call = {number, hash_text(tensor.name, hash_numbers(numbers)), op, tensor.name,
-                  static_cast<std::uint16_t>(detail)};
+                  recorded_detail(detail)};
   active_call_.begin({op, request.call, tensor.count, tensor.type, 0}, tensor);
   request.options.signature = static_cast<std::uint32_t>(request.call.signature);
   request.options.wire_dtype = options_.wire;
@@ -90,21 +90,11 @@ void Collectives::rendezvous_whole(const Tensor& tensor, const Request& request)
       {request.call.program.value_or(OpType::barrier), request.call, tensor.count, tensor.type, 0});
 }
 
-template <typename Work>
-void Collectives::guarded(const Work& work) {
-  const ActiveCallTracker::Scope scope(active_call_);
-  try {
-    work();
-  } catch (const Error& error) {
-    broadcast_error(error);
-    throw;
-  } catch (const std::exception& error) {  // an update's, or no memory: the others would wait for this rank
-    const std::string me = grid_.name_of(transport_.rank());
-    const Error failed(Fault::lost, fmt::format("{} failed in {}: {}", me, active_call_.name(), error.what()),
-                       me, "look for that rank's own message");
-    broadcast_error(failed);
-    throw;
-  }
+// An update's exception, or no memory: the others would wait for this rank.
+void Collectives::broadcast_exception(const std::exception& error) {
+  const std::string me = grid_.name_of(transport_.rank());
+  broadcast_error({Fault::lost, fmt::format("{} failed in {}: {}", me, active_call_.name(), error.what()), me,
+                   "look for that rank's own message"});
 }
 
 void Collectives::all_reduce(const Tensor& tensor, Operation operation, std::uint64_t number) {
@@ -147,7 +137,7 @@ void Collectives::sum_natively(const Tensor& tensor, const Reduction& reduction,
     return sum_over_nodes(tensor, reduction, request);
   const std::byte* const source[] = {native_result_.data()};
   std::byte* const out[] = {tensor.data};
-  reduce(reduction, source, out, tensor.count);
+  ddl::reduce(reduction, source, out, tensor.count);
 }
 
 // No rank has the sums before all ranks have called: each may update its slice at once.
@@ -321,7 +311,7 @@ void Collectives::reduce_scatter(const Tensor& in, const Tensor& out, Operation 
       std::copy_n(in.data, in.bytes(), block->part(node_.local_rank()).data());
       rendezvous_whole(in, request);
       std::byte* const destination[] = {out.data};
-      reduce(reduction, sources, destination, out.count);
+      ddl::reduce(reduction, sources, destination, out.count);
       return rendezvous_whole(in, request);
     }
     packed_.assign(in.data, in.data + in.bytes());

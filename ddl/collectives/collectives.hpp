@@ -22,6 +22,7 @@
 #include "ddl/transport/transport.hpp"
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -50,6 +51,9 @@ class Collectives {
   void reduce_scatter(const Tensor& in, const Tensor& out, Operation operation, std::uint64_t number);
   void all_gather(const Tensor& in, const Tensor& out, std::uint64_t number);
   void barrier(std::uint64_t number);
+  void reduce(const Tensor& tensor, Operation operation, int root, std::uint64_t number);
+  void scatter(const Tensor& in, const Tensor& out, int root, std::uint64_t number);
+  void gather(const Tensor& in, const Tensor& out, int root, std::uint64_t number);
   // Returns when all ranks of the host have come to allocate the same. `number` counts their allocations.
   void rendezvous_to_allocate(std::size_t bytes, bool one_each, std::uint64_t number);
   // Calls that something else carries out, GPUs: returns when all ranks call the same. While one is under
@@ -72,7 +76,9 @@ class Collectives {
     CallId call;
     InterNodeOptions options;
   };
-  // `detail`: the operation or the root; `tensors` that the call sums as one.
+  // Throws as check_operation.
+  static Reduction reduction_of(const Tensor& tensor, Operation operation, int ranks);
+  // `detail`: the operation, the root, or both; `tensors` that the call sums as one.
   Request make_request(OpType op, const Tensor& tensor, int detail, std::uint64_t number,
                        std::size_t tensors = 1);
   void update_once_per_node(const Tensor& tensor, const Reduction& reduction, const Request& request,
@@ -83,6 +89,12 @@ class Collectives {
   void sum_over_nodes(const Tensor& tensor, const Reduction& reduction, const Request& request);
   double partial_ranks() const;
   PipelineHooks reduce_hooks(const SharedRange& range, const Reduction& here);
+  void reduce_over_nodes(const Tensor& tensor, const Reduction& reduction, int root, const Request& request);
+  void reduce_shared_over_nodes(const SharedRange& range, const Reduction& reduction, int root,
+                                const Request& request);
+  void reduce_slice_to(int root, const Reduction& between, std::byte* sums, std::size_t count,
+                       const Request& request);
+  bool is_on_host_of(int rank) const;
   void sum_natively(const Tensor& tensor, const Reduction& reduction, const Request& request);
   void update_natively(const Tensor& tensor, const Reduction& reduction, const Request& request,
                        const Context::Update& update);
@@ -91,7 +103,19 @@ class Collectives {
   PeerComms comms() const { return comm_pointers_; }
   // Sends an error of this rank to the other ranks of the host, so that they do not wait for it.
   template <typename Work>
-  void guarded(const Work& work);
+  void guarded(const Work& work) {
+    const ActiveCallTracker::Scope scope(active_call_);
+    try {
+      work();
+    } catch (const Error& error) {
+      broadcast_error(error);
+      throw;
+    } catch (const std::exception& error) {
+      broadcast_exception(error);
+      throw;
+    }
+  }
+  void broadcast_exception(const std::exception& error);
 
   Transport& transport_;
   const Grid& grid_;

@@ -36,6 +36,12 @@ void check_call(PeerComms comms, const InterNodeOptions& options) {
   }
 }
 
+void check_root_of(PeerComms comms, std::span<const int> root, const char* call) {
+  if (root.size() == comms.size()) return;
+  throw Error(Fault::usage, fmt::format("a root on {} levels for {} wires", root.size(), comms.size()), call,
+              "take the root from Grid::position_of");
+}
+
 std::vector<PeerComm*> comms_in_use(PeerComms comms) {
   std::vector<PeerComm*> used;
   std::copy_if(comms.begin(), comms.end(), std::back_inserter(used),
@@ -147,6 +153,40 @@ void gather_level(PeerComm& comm, const Codec& codec, Range whole, std::size_t s
     pending[(columns.count() + i) % pending.size()].finish(comm);
 }
 
+// The pieces of `whole` between the root and all others, in messages of which some are under way. `bytes_of`
+// a range: where it lies on this rank.
+template <typename BytesOf>
+void move_pieces(PeerComm& comm, int root, bool to_root, Range whole, std::size_t size,
+                 const InterNodeOptions& options, const BytesOf& bytes_of) {
+  const MessageColumns columns(comm, whole, options.message_bytes, size);
+  std::vector<PendingMessages> pending(std::min(columns.count(), column_lag));
+  for (std::size_t i = 0; i < columns.count(); ++i) {
+    PendingMessages& slot = pending[i % pending.size()];
+    slot.finish(comm);
+    const Pieces parts = columns.column(i);
+    for (int k = 1; k < comm.size(); ++k) {
+      const int other = (root + k) % comm.size();
+      if (comm.rank() != root && comm.rank() != other) continue;
+      const int peer = comm.rank() == root ? other : root;
+      const std::span<std::byte> bytes = bytes_of(parts[static_cast<std::size_t>(other)]);
+      if (to_root == (comm.rank() == root))
+        slot.receive(comm, peer, bytes);
+      else
+        slot.send(comm, peer, bytes);
+    }
+  }
+  for (PendingMessages& slot : pending) slot.finish(comm);
+}
+
+// A root that only sends would not notice another one: each rank answers it with an empty message.
+void answer_root(PeerComm& comm, int root) {
+  PendingMessages answers;
+  if (comm.rank() != root) answers.send(comm, root, {});
+  for (int rank = 0; rank < comm.size() && comm.rank() == root; ++rank)
+    if (rank != root) answers.receive(comm, rank, {});
+  answers.finish(comm);
+}
+
 // whole[l] is what is divided on level l; the last one is what I own.
 std::vector<Range> owned_by_level(PeerComms comms, std::size_t count) {
   std::vector<Range> owned{{0, count}};
@@ -213,11 +253,67 @@ void all_gather(PeerComms all_comms, DataType type, std::byte* data, std::size_t
 void broadcast(PeerComms comms, std::span<const int> root, std::span<std::byte> data,
                const InterNodeOptions& options) {
   check_call(comms, options);
-  if (root.size() != comms.size()) {
-    throw Error(Fault::usage, fmt::format("a root on {} levels for {} wires", root.size(), comms.size()),
-                "broadcast", "take the root from Grid::position_of");
-  }
+  check_root_of(comms, root, "broadcast");
   broadcast_on_trees(comms, root, data, options);
+}
+
+void reduce(PeerComms all_comms, const Reduction& reduction, std::span<const int> root, std::byte* data,
+            std::size_t count, const InterNodeOptions& options, Scratch& scratch) {
+  check_call(all_comms, options);
+  check_root_of(all_comms, root, "reduce");
+  std::vector<PeerComm*> comms;
+  std::vector<int> roots;
+  for (std::size_t i = 0; i < all_comms.size(); ++i) {
+    if (all_comms[i]->size() < 2) continue;
+    comms.push_back(all_comms[i]);
+    roots.push_back(root[i]);
+  }
+  if (comms.empty()) return scale_alone(reduction, data, count);
+  if (count == 0 || gathered_bytes(comms, count * size_of(reduction.type)) <= options.gathered_bytes)
+    return all_reduce_gathered(comms, reduction, data, count, scratch);
+  reduce_scatter(comms, reduction, data, count, options, scratch);
+  const std::vector<Range> owned = owned_by_level(comms, count);
+  const DataType wire_dtype = wire_dtype_of(reduction.type, options);
+  const std::size_t wire_buffer = wire_dtype == reduction.type ? 0 : count * size_of(wire_dtype);
+  if (scratch.size() < wire_buffer) scratch.resize(wire_buffer);
+  const Codec codec(reduction, wire_dtype, data, {0, count}, scratch.data());
+  codec.compress(owned.back());
+  // Downwards those go on that stand where the root does on the level above: they have what it brought.
+  for (std::size_t level = comms.size(); level-- > 0;) {
+    move_pieces(*comms[level], roots[level], true, owned[level], size_of(wire_dtype), options,
+                [&](Range range) { return codec.bytes_of(range); });
+    if (comms[level]->rank() != roots[level]) return;
+  }
+  codec.decompress({0, count});
+}
+
+void scatter(PeerComm& comm, int root, std::span<std::byte> whole, std::span<std::byte> part,
+             const InterNodeOptions& options) {
+  PeerComm* const one = &comm;
+  check_call({&one, 1}, options);
+  const auto own =
+      piece_of({0, part.size() * static_cast<std::size_t>(comm.size())}, comm.size(), comm.rank());
+  move_pieces(comm, root, false, {0, part.size() * static_cast<std::size_t>(comm.size())}, 1, options,
+              [&](Range range) {
+                return comm.rank() == root ? whole.subspan(range.first, range.count)
+                                           : part.subspan(range.first - own.first, range.count);
+              });
+  if (comm.rank() == root) std::copy_n(whole.data() + own.first, own.count, part.data());
+  answer_root(comm, root);
+}
+
+void gather(PeerComm& comm, int root, std::span<std::byte> whole, std::span<std::byte> part,
+            const InterNodeOptions& options) {
+  PeerComm* const one = &comm;
+  check_call({&one, 1}, options);
+  const auto own =
+      piece_of({0, part.size() * static_cast<std::size_t>(comm.size())}, comm.size(), comm.rank());
+  if (comm.rank() == root) std::copy_n(part.data(), own.count, whole.data() + own.first);
+  move_pieces(comm, root, true, {0, part.size() * static_cast<std::size_t>(comm.size())}, 1, options,
+              [&](Range range) {
+                return comm.rank() == root ? whole.subspan(range.first, range.count)
+                                           : part.subspan(range.first - own.first, range.count);
+              });
 }
 
 void barrier(PeerComms comms, const InterNodeOptions& options) {

@@ -82,6 +82,17 @@ void all_gather(PeerComms comms, DataType type, std::byte* data, std::size_t cou
 void broadcast(PeerComms comms, std::span<const int> root, std::span<std::byte> data,
                const InterNodeOptions& options);
 
+// The sum at the root only; elsewhere `data` is left undefined. As all_reduce, but for the algorithm.
+void reduce(PeerComms comms, const Reduction& reduction, std::span<const int> root, std::byte* data,
+            std::size_t count, const InterNodeOptions& options, Scratch& scratch);
+
+// One wire: equal parts of the root's `whole`, one for each rank, from it or to it. Ranks but the root have
+// their `part` only.
+void scatter(PeerComm& comm, int root, std::span<std::byte> whole, std::span<std::byte> part,
+             const InterNodeOptions& options);
+void gather(PeerComm& comm, int root, std::span<std::byte> whole, std::span<std::byte> part,
+            const InterNodeOptions& options);
+
 // Returns when all ranks have come.
 void barrier(PeerComms comms, const InterNodeOptions& options);
 

@@ -24,8 +24,17 @@ enum class OpType : std::uint8_t {
   gather,
   verify_tensors,
   allocate,
-  allocate_for_host
+  allocate_for_host,
+  reduce,
+  scatter,
+  gather_tensor
 };
+
+// The detail of a call with an operation and a root. Of a record: its last root stands for all above, too.
+constexpr int rooted_detail(Operation operation, int root) { return root << 3 | static_cast<int>(operation); }
+constexpr std::uint16_t recorded_detail(int detail) {
+  return static_cast<std::uint16_t>(detail < 0xffff ? detail : 0xffff);
+}
 
 // What this rank thinks is being called; ranks that differ get Error(mismatch). `sequence` counts the calls
 // of the program, `signature` is anything that must be equal (a hash of names and shapes).
@@ -34,7 +43,7 @@ struct CallId {
   std::uint64_t signature = 0;
   std::optional<OpType> program = {};  // what the program calls, where parts of it have names of their own
   std::string_view tensor = {};        // its name, for messages; it outlives the call
-  std::uint16_t detail = 0;            // of the program's call: the operation, or the root
+  std::uint16_t detail = 0;            // of the program's call: the operation, the root, or both
 };
 
 // A call in full: "all_reduce #812 of 4096 float32".

@@ -23,7 +23,12 @@ std::string render_detail(const CallRecord& record) {
   const std::uint64_t detail = record.what >> detail_at & most_detail;
   switch (op_of(record)) {
     case OpType::broadcast:
+    case OpType::scatter:
+    case OpType::gather_tensor:
       return fmt::format(" (root {})", detail);
+    case OpType::reduce:
+      if ((detail & 7U) >= operations) return "";
+      return fmt::format(" ({}, root {})", name_of(static_cast<Operation>(detail & 7U)), detail >> 3U);
     case OpType::reduce_scatter:
     case OpType::all_reduce:
     case OpType::all_reduce_n:
@@ -62,11 +67,14 @@ OddCall find_odd_call(std::span<const CallRecord> calls) {
 std::string_view name_of(OpType op) {
   constexpr std::string_view names[] = {"the start",  "barrier",        "broadcast",    "reduce_scatter",
                                         "all_gather", "all_reduce",     "all_reduce_n", "all_reduce_update",
-                                        "gather",     "verify_tensors", "allocate",     "allocate_for_host"};
+                                        "gather",     "verify_tensors", "allocate",     "allocate_for_host",
+                                        "reduce",     "scatter",        "gather"};
   return names[static_cast<std::size_t>(op) % std::size(names)];
 }
 
-bool has_numbers(OpType op) { return op >= OpType::broadcast && op <= OpType::all_reduce_update; }
+bool has_numbers(OpType op) {
+  return (op >= OpType::broadcast && op <= OpType::all_reduce_update) || op >= OpType::reduce;
+}
 
 bool is_allocation(OpType op) { return op == OpType::allocate || op == OpType::allocate_for_host; }
 

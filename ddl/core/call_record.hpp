@@ -43,8 +43,8 @@ bool is_allocation(OpType op);
 CallRecord record_of(const CallInfo& info);
 // "all_reduce #812 of 4096 float32", with the tensor's name if it is given.
 std::string render_record(const CallRecord& record, std::string_view tensor = {});
-// With the operation or the root: "all_reduce #812 (max) of 4096 float32 "conv1"", "broadcast #3 (root 1) of
-// ...".
+// With the operation and the root: "all_reduce #812 (max) of 4096 float32 "conv1"", "reduce #3 (sum, root 1)
+// of ...".
 std::string describe_call(const CallRecord& record, std::string_view tensor = {});
 // "rank 1 (h1) calls A, rank 0 (h1) calls B", as the two calls are rendered.
 std::string describe_difference(const std::string& odd, const std::string& odd_call, const std::string& first,

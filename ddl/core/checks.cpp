@@ -33,30 +33,52 @@ void check_operation(const Tensor& tensor, Operation operation) {
                 "Operation::sum, or float32");
 }
 
-void check_root(const Tensor& tensor, int root, int ranks) {
+void check_root(const Tensor& tensor, int root, int ranks, std::string_view call) {
   if (root < 0 || root >= ranks)
     throw Error(Fault::usage, fmt::format("invalid root {}: must be 0 to {}", root, ranks - 1), tensor.name,
-                "broadcast(tensor, 0)");
+                fmt::format("{}, 0)", call));
 }
 
-void check_reduce_scatter(const Tensor& in, const Tensor& out, int ranks) {
+namespace {
+
+bool is_size_times(const Tensor& large, const Tensor& small, int ranks) {
   const auto size = static_cast<std::size_t>(ranks);
-  if (in.type == out.type && in.count % size == 0 && in.count / size == out.count) return;
+  return large.type == small.type && large.count % size == 0 && large.count / size == small.count;
+}
+
+void check_large_input(std::string_view call, const Tensor& in, const Tensor& out, int ranks) {
+  if (is_size_times(in, out, ranks)) return;
+  throw Error(Fault::usage,
+              fmt::format("{} from {} {} into {} {}: {} ranks need an input of {} for an output of {}", call,
+                          in.count, name_of(in.type), out.count, name_of(out.type), ranks,
+                          out.count * static_cast<std::size_t>(ranks), out.count),
+              in.name, "an input of the output's type with size() times its elements");
+}
+
+void check_large_output(std::string_view call, const Tensor& in, const Tensor& out, int ranks) {
+  if (is_size_times(out, in, ranks)) return;
   throw Error(
       Fault::usage,
-      fmt::format("reduce_scatter from {} {} into {} {}: {} ranks need an input of {} for an output of {}",
-                  in.count, name_of(in.type), out.count, name_of(out.type), size, out.count * size,
-                  out.count),
-      in.name, "an input of the output's type with size() times its elements");
+      fmt::format("{} from {} {} into {} {}: {} ranks need an output of {}", call, in.count, name_of(in.type),
+                  out.count, name_of(out.type), ranks, in.count * static_cast<std::size_t>(ranks)),
+      in.name, "an output of the input's type with size() times its elements");
 }
 
+}  // namespace
+
+void check_reduce_scatter(const Tensor& in, const Tensor& out, int ranks) {
+  check_large_input("reduce_scatter", in, out, ranks);
+}
 void check_all_gather(const Tensor& in, const Tensor& out, int ranks) {
-  const auto size = static_cast<std::size_t>(ranks);
-  if (in.type == out.type && out.count % size == 0 && out.count / size == in.count) return;
-  throw Error(Fault::usage,
-              fmt::format("all_gather from {} {} into {} {}: {} ranks need an output of {}", in.count,
-                          name_of(in.type), out.count, name_of(out.type), size, in.count * size),
-              in.name, "an output of the input's type with size() times its elements");
+  check_large_output("all_gather", in, out, ranks);
+}
+void check_scatter(const Tensor& in, const Tensor& out, int ranks) {
+  check_tensor(in);
+  check_large_input("scatter", in, out, ranks);
+}
+void check_gather(const Tensor& in, const Tensor& out, int ranks) {
+  check_tensor(out);
+  check_large_output("gather", in, out, ranks);
 }
 
 void check_timeout(const Options& options) {

@@ -86,7 +86,7 @@ ncclUniqueId parse_nccl_id(const std::string& text) {
 class NcclComm : public GpuComm {
  public:
   NcclComm(const ncclUniqueId& id, int rank, int size, int device, cudaStream_t stream)
-      : device_(device), stream_(stream) {
+      : rank_(rank), device_(device), stream_(stream) {
     const OnCudaDevice here(device_);
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
@@ -121,6 +121,13 @@ class NcclComm : public GpuComm {
     check_nccl(
         nccl().all_reduce(data, data, count, nccl_type(type), nccl_operation(operation), group_, stream_),
         "ncclAllReduce", group_);
+  }
+  void reduce(std::byte* data, std::size_t count, DataType type, Operation operation, int root) override {
+    const OnCudaDevice here(device_);
+    std::byte* const out = root == rank_ ? data : nullptr;  // used on the root only
+    check_nccl(
+        nccl().reduce(data, out, count, nccl_type(type), nccl_operation(operation), root, group_, stream_),
+        "ncclReduce", group_);
   }
   void reduce_scatter(const std::byte* in, std::byte* out, std::size_t count, DataType type,
                       Operation operation) override {
@@ -168,6 +175,7 @@ class NcclComm : public GpuComm {
     return code == ncclSuccess ? now : code;
   }
 
+  int rank_;
   int device_;
   cudaStream_t stream_;
   ncclComm_t group_ = nullptr;

@@ -140,6 +140,8 @@ void GpuCollectives::check(const GpuCall& call) const {
     check_operation(each, call.operation);
   }
   if (call.op == OpType::broadcast) check_root(first, call.root, transport_.size());
+  if (call.op == OpType::reduce)
+    check_root(first, call.root, transport_.size(), "reduce(tensor, Operation::sum");
   if (!call.out) return;
   check_tensor(*call.out);
   const Tensor& small = call.op == OpType::reduce_scatter ? *call.out : first;
@@ -209,7 +211,11 @@ void GpuCollectives::issue(const GpuCall& call) {
       return comms_->reduce_scatter(first, *call.out, call.operation);
     case OpType::all_gather:
       return comms_->all_gather(first, *call.out);
+    case OpType::reduce:
+      return comms_->reduce(first, call.operation, call.root);
     case OpType::all_reduce:
+    case OpType::scatter:
+    case OpType::gather_tensor:
     case OpType::start:
     case OpType::barrier:
     case OpType::all_reduce_n:
@@ -241,8 +247,10 @@ CallInfo call_info_of(const GpuCall& call, std::uint64_t number) {
     info.count += each.count;
   }
   if (call.tensors.size() == 1) info.call.tensor = call.tensors.front().name;
-  info.detail =
-      static_cast<std::uint16_t>(call.op == OpType::broadcast ? call.root : static_cast<int>(call.operation));
+  const int detail = call.op == OpType::broadcast ? call.root
+                     : call.op == OpType::reduce  ? rooted_detail(call.operation, call.root)
+                                                  : static_cast<int>(call.operation);
+  info.detail = recorded_detail(detail);
   return info;
 }
 

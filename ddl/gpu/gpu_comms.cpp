@@ -93,6 +93,12 @@ void GpuComms::broadcast(const Tensor& tensor, int root) {
            [&](GpuComm& nccl) { nccl.broadcast(tensor.data, tensor.count, tensor.type, root); });
 }
 
+void GpuComms::reduce(const Tensor& tensor, Operation operation, int root) {
+  if (tensor.count == 0) return;
+  together(comms_.front(),
+           [&](GpuComm& nccl) { nccl.reduce(tensor.data, tensor.count, tensor.type, operation, root); });
+}
+
 void GpuComms::reduce_scatter(const Tensor& in, const Tensor& out, Operation operation) {
   if (out.count == 0) return;
   together(comms_.front(),

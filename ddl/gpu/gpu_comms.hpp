@@ -33,6 +33,7 @@ class GpuComms {
 
   void all_reduce(std::span<const Tensor> tensors, Operation operation);
   void broadcast(const Tensor& tensor, int root);
+  void reduce(const Tensor& tensor, Operation operation, int root);
   void reduce_scatter(const Tensor& in, const Tensor& out, Operation operation);
   void all_gather(const Tensor& in, const Tensor& out);
 

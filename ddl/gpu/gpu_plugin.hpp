@@ -32,6 +32,8 @@ class GpuComm {
   virtual void begin() = 0;
   virtual void end() = 0;
   virtual void all_reduce(std::byte* data, std::size_t count, DataType type, Operation operation) = 0;
+  // In place on the root; the others' `data` stays.
+  virtual void reduce(std::byte* data, std::size_t count, DataType type, Operation operation, int root) = 0;
   // `count` of the smaller side; that may be this rank's part of the other.
   virtual void reduce_scatter(const std::byte* in, std::byte* out, std::size_t count, DataType type,
                               Operation operation) = 0;
@@ -95,4 +97,4 @@ const GpuPlugin& load_gpu_plugin();
 }  // namespace ddl
 
 // Exported by a plug-in: ddl_gpu_build() must be the text that libddl has too.
-#define DDL_GPU_BUILD DDL_VERSION " (" __VERSION__ ", GPU interface 2)"
+#define DDL_GPU_BUILD DDL_VERSION " (" __VERSION__ ", GPU interface 3)"

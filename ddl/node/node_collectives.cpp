@@ -56,13 +56,15 @@ struct NodeCollectives::Impl {
   template <typename At>
   void add_up(const Reduction& reduction, const At& at, std::byte* into, std::size_t count) {
     for (int r = 0; r < size; ++r) sources[static_cast<std::size_t>(r)] = at(r);
-    reduce(reduction, sources, {&into, 1}, count);
+    ddl::reduce(reduction, sources, {&into, 1}, count);
   }
 
-  void all_reduce_direct(std::byte* data, std::size_t count, const Reduction& reduction,
-                         const CallInfo& info);
-  void all_reduce_sliced(std::byte* data, std::size_t count, const Reduction& reduction,
-                         const CallInfo& info);
+  // `takes`: this rank gets the sum; else `data` stays as it is.
+  void all_reduce_direct(std::byte* data, std::size_t count, const Reduction& reduction, const CallInfo& info,
+                         bool takes = true);
+  void all_reduce_sliced(std::byte* data, std::size_t count, const Reduction& reduction, const CallInfo& info,
+                         bool takes = true);
+  void gather_slices(std::byte* data, std::size_t count, const CallInfo& info, bool takes);
   void copy_out_slices(std::byte* data, std::size_t count, DataType type, std::uint64_t of_turn) const;
   Slice slice_of(int of_rank, std::size_t count, DataType type) const;
 };
@@ -171,7 +173,27 @@ void NodeCollectives::all_reduce(const SharedRange& range, const Reduction& redu
   for (std::size_t r = 0; r < range.parts.size(); ++r) {
     impl.sources[r] = impl.destinations[r] = range.parts[r] + at;
   }
-  reduce(reduction, impl.sources, impl.destinations, mine.count);
+  ddl::reduce(reduction, impl.sources, impl.destinations, mine.count);
+  impl.barrier.rendezvous(info);
+}
+
+void NodeCollectives::reduce_slice(const SharedRange& range, const Reduction& reduction, std::byte* sums) {
+  const Slice mine = slice(range.count, range.type);
+  const std::size_t at = mine.begin * size_of(range.type);
+  impl_->add_up(
+      reduction, [&](int r) { return range.parts[static_cast<std::size_t>(r)] + at; }, sums, mine.count);
+}
+
+void NodeCollectives::reduce(const SharedRange& range, const Reduction& reduction, int root,
+                             const CallId& call) {
+  Impl& impl = *impl_;
+  std::byte* own = range.parts[static_cast<std::size_t>(impl.rank)];
+  if (is_small(range.count * size_of(range.type))) return reduce(own, range.count, reduction, root, call);
+  const CallInfo info{OpType::reduce, call, range.count, range.type,
+                      static_cast<std::uint16_t>(rooted_detail(reduction.operation, root))};
+  impl.barrier.rendezvous(info);
+  const std::size_t at = slice(range.count, range.type).begin * size_of(range.type);
+  reduce_slice(range, reduction, range.parts[static_cast<std::size_t>(root)] + at);
   impl.barrier.rendezvous(info);
 }
 
@@ -219,7 +241,7 @@ void NodeCollectives::reduce_update(const SharedRange& range, const Reduction& r
 
 // All ranks read what all have copied in, and add it up themselves: one meeting a chunk.
 void NodeCollectives::Impl::all_reduce_direct(std::byte* data, std::size_t count, const Reduction& reduction,
-                                              const CallInfo& info) {
+                                              const CallInfo& info, bool takes) {
   const std::size_t width = size_of(info.type);
   const std::size_t each = chunk_bytes / width;
   const std::size_t steps = steps_of(count, each);
@@ -228,6 +250,7 @@ void NodeCollectives::Impl::all_reduce_direct(std::byte* data, std::size_t count
     const std::size_t now = std::min(each, count - step * each);
     if (now != 0 && size > 1) std::memcpy(my_buffer(), at, now * width);
     barrier.rendezvous(info);
+    if (!takes) continue;
     add_up(
         reduction, [&](int r) { return r == rank ? at : buffer(r, turn); }, at, now);
   }
@@ -245,7 +268,7 @@ void NodeCollectives::Impl::copy_out_slices(std::byte* data, std::size_t count, 
 
 // Each rank adds up its slice of a chunk while others still copy theirs in or the last one's sums out.
 void NodeCollectives::Impl::all_reduce_sliced(std::byte* data, std::size_t count, const Reduction& reduction,
-                                              const CallInfo& info) {
+                                              const CallInfo& info, bool takes) {
   const std::size_t width = size_of(info.type);
   const std::size_t each = chunk_bytes / width;
   const std::size_t steps = steps_of(count, each);
@@ -257,10 +280,11 @@ void NodeCollectives::Impl::all_reduce_sliced(std::byte* data, std::size_t count
     const std::size_t at = mine.begin * width;
     add_up(
         reduction, [&](int r) { return buffer(r, turn) + at; }, my_buffer() + at, mine.count);
-    if (step != 0) copy_out_slices(data + (step - 1) * chunk_bytes, each, info.type, turn - 1);
+    if (step != 0 && takes) copy_out_slices(data + (step - 1) * chunk_bytes, each, info.type, turn - 1);
   }
   barrier.rendezvous(info);
-  copy_out_slices(data + (steps - 1) * chunk_bytes, count - (steps - 1) * each, info.type, turn - 1);
+  if (takes)
+    copy_out_slices(data + (steps - 1) * chunk_bytes, count - (steps - 1) * each, info.type, turn - 1);
 }
 
 void NodeCollectives::all_reduce(std::byte* data, std::size_t count, const Reduction& reduction,
@@ -308,24 +332,45 @@ void NodeCollectives::reduce_scatter(std::byte* data, std::size_t count, const R
   }
 }
 
-void NodeCollectives::all_gather(std::byte* data, std::size_t count, DataType type, const CallId& call) {
+void NodeCollectives::reduce(std::byte* data, std::size_t count, const Reduction& reduction, int root,
+                             const CallId& call) {
   Impl& impl = *impl_;
-  const std::size_t width = size_of(type);
+  const CallInfo info{OpType::reduce, call, count, reduction.type,
+                      static_cast<std::uint16_t>(rooted_detail(reduction.operation, root))};
+  if (impl.size <= max_ranks_direct || is_small(count * size_of(reduction.type)))
+    impl.all_reduce_direct(data, count, reduction, info, impl.rank == root);
+  else
+    impl.all_reduce_sliced(data, count, reduction, info, impl.rank == root);
+}
+
+void NodeCollectives::Impl::gather_slices(std::byte* data, std::size_t count, const CallInfo& info,
+                                          bool takes) {
+  const std::size_t width = size_of(info.type);
   const std::size_t each = chunk_bytes / width;
-  const std::size_t steps = steps_of(slice_of(0, count, type).count, each);
+  const std::size_t steps = steps_of(slice_of(0, count, info.type).count, each);
   const auto move = [&](int r, std::size_t step, bool in) {
-    const Slice whole = slice_of(r, count, type);
+    const Slice whole = slice_of(r, count, info.type);
     const std::size_t done = std::min(whole.count, step * each);
     const std::size_t bytes = std::min(each, whole.count - done) * width;
     std::byte* at = data + (whole.begin + done) * width;
-    std::byte* staged = impl.buffer(r, impl.turn);
+    std::byte* staged = buffer(r, turn);
     if (bytes != 0) std::memcpy(in ? staged : at, in ? at : staged, bytes);
   };
-  for (std::size_t step = 0; step < steps; ++step, ++impl.turn) {
-    move(impl.rank, step, true);
-    impl.barrier.rendezvous({OpType::all_gather, call, count, type, 0});
-    for (int k = 1; k < impl.size; ++k) move((impl.rank + k) % impl.size, step, false);
+  for (std::size_t step = 0; step < steps; ++step, ++turn) {
+    move(rank, step, true);
+    barrier.rendezvous(info);
+    for (int k = 1; k < size && takes; ++k) move((rank + k) % size, step, false);
   }
+}
+
+void NodeCollectives::all_gather(std::byte* data, std::size_t count, DataType type, const CallId& call) {
+  impl_->gather_slices(data, count, {OpType::all_gather, call, count, type, 0}, true);
+}
+void NodeCollectives::gather(std::byte* data, std::size_t count, DataType type, int root,
+                             const CallId& call) {
+  impl_->gather_slices(data, count,
+                       {OpType::gather_tensor, call, count, type, static_cast<std::uint16_t>(root)},
+                       impl_->rank == root);
 }
 
 void NodeCollectives::broadcast(std::byte* data, std::size_t count, DataType type, int root,

@@ -64,6 +64,10 @@ class NodeCollectives {
   void finish_scatter(const SharedRange& range, const CallId& call);
   // The sum of all parts in my own part.
   void all_reduce(const SharedRange& range, const Reduction& reduction, const CallId& call);
+  // The sum of all parts in the root's part; the others keep what they hold.
+  void reduce(const SharedRange& range, const Reduction& reduction, int root, const CallId& call);
+  // My slice of all parts, added up, in `sums`. Between begin_reduce and finish_scatter.
+  void reduce_slice(const SharedRange& range, const Reduction& reduction, std::byte* sums);
   // The root's part in mine.
   void broadcast(const SharedRange& range, int root, const CallId& call);
   void barrier(const CallId& call);
@@ -82,6 +86,9 @@ class NodeCollectives {
   void all_gather(std::byte* data, std::size_t count, DataType type, const CallId& call);
   void all_reduce(std::byte* data, std::size_t count, const Reduction& reduction, const CallId& call);
   void broadcast(std::byte* data, std::size_t count, DataType type, int root, const CallId& call);
+  // The sum at the root only; and all slices there.
+  void reduce(std::byte* data, std::size_t count, const Reduction& reduction, int root, const CallId& call);
+  void gather(std::byte* data, std::size_t count, DataType type, int root, const CallId& call);
 
   // For an error that this rank met elsewhere, on a wire: the host's other ranks throw it too instead of
   // waiting.

@@ -70,6 +70,24 @@ int main(int argc, char** argv) {
     require(ddl_all_reduce(ddl, &least, 1, DDL_INT64, DDL_MIN) == 0 && least == -5, "the least");
     require(ddl_all_reduce(ddl, &threes, 1, DDL_UINT8, DDL_PRODUCT) == 0, "a product");
     require(threes == (size == 1 ? 3 : size == 2 ? 9 : 27), "the product's value");
+    const int rank = ddl_rank(ddl);
+    int32_t sum = rank + 1;
+    require(ddl_reduce(ddl, &sum, 1, DDL_INT32, DDL_SUM, size - 1) == 0, "a sum at one rank");
+    require(sum == (rank == size - 1 ? size * (size + 1) / 2 : rank + 1), "its value");
+    int32_t all[3] = {};
+    int32_t part = 10 * rank;
+    require(ddl_gather(ddl, &part, rank == 0 ? all : nullptr, 1, DDL_INT32, 0) == 0, "gather");
+    require(rank != 0 || (all[0] == 0 && all[size - 1] == 10 * (size - 1)), "what is gathered");
+    part = -1;
+    require(ddl_scatter(ddl, rank == 0 ? all : nullptr, &part, 1, DDL_INT32, 0) == 0, "scatter");
+    require(part == 10 * rank, "what is scattered");
+    require(ddl_scatter(ddl, all, &part, 1, DDL_INT32, size) == DDL_ERROR_USAGE, "no such root");
+    ddl_handle* handle = nullptr;
+    require(ddl_start_reduce(ddl, &part, 1, DDL_INT32, DDL_MAX, 0, &handle) == 0 && ddl_wait(handle) == 0,
+            "a started reduce");
+    require(ddl_start_broadcast(ddl, &part, 1, DDL_INT32, 0, &handle) == 0 && ddl_wait(handle) == 0 &&
+                part == 10 * (size - 1),
+            "a started broadcast");
     require(ddl_all_reduce(ddl, &least, 1, DDL_INT64, DDL_AVERAGE) == DDL_ERROR_USAGE, "an average");
     require(says("int64 cannot be averaged"), "what is said of it");
     require(ddl_all_reduce(ddl, &threes, 1, static_cast<ddl_type>(DDL_UINT8 + 1), DDL_SUM) == DDL_ERROR_USAGE,

@@ -101,6 +101,15 @@ void other_calls(ddl::Context& ddl, cudaStream_t stream, Tally& tally) {
     tally.add(one.equals(stream, [&](std::size_t i) { return gpu_numbers::value<Number>(i, root); }),
               title<Number>("broadcast", count, ddl.rank()));
     one.fill(ddl.rank(), stream, 0);
+    ddl.reduce(device_tensor(one.data(), count, "one", stream), Operation::sum, root);
+    tally.add(one.equals(stream,
+                         [&](std::size_t i) {
+                           return ddl.rank() == root
+                                      ? gpu_numbers::result<Number>(i, ddl.size(), Operation::sum)
+                                      : gpu_numbers::value<Number>(i, ddl.rank());
+                         }),
+              title<Number>("reduce", count, ddl.rank()));
+    one.fill(ddl.rank(), stream, 0);
     ddl.all_gather(device_tensor(one.data(), count, "one", stream),
                    device_tensor(all.data(), count * size, "all", stream));
     tally.add(all.equals(stream,
@@ -225,7 +234,8 @@ int run_c(int argc, char** argv) {
       ddl_gpu_all_gather(ddl, part.data(), all.data(), 1000, DDL_FLOAT32, stream) +
       ddl_gpu_start_all_reduce(ddl, all.data(), all_count, DDL_FLOAT32, DDL_AVERAGE, stream, &handle) +
       ddl_wait(handle) + ddl_gpu_all_reduce(ddl, all.data(), all_count, DDL_FLOAT32, DDL_MAX, stream) +
-      ddl_gpu_broadcast(ddl, all.data(), all_count, DDL_FLOAT32, 0, stream);
+      ddl_gpu_broadcast(ddl, all.data(), all_count, DDL_FLOAT32, 0, stream) +
+      ddl_gpu_reduce(ddl, all.data(), all_count, DDL_FLOAT32, DDL_MAX, 0, stream);
   if (wrong != 0) std::fprintf(stderr, "%s\n", ddl_last_error());
   if (!all.equals(stream, [&](std::size_t i) { return gpu_numbers::result<float>(i, n, Operation::sum); }))
     ++wrong;

@@ -59,6 +59,7 @@ class Judge {
       for (const Operation operation : {Operation::sum, Operation::max, Operation::min, Operation::product}) {
         all_reduce<Number>(count, operation);
         if (count <= 5000) reduce_scatter<Number>(count, operation);
+        reduce<Number>(count, operation);
       }
       moves<Number>(count);
     }
@@ -102,6 +103,22 @@ class Judge {
   }
 
   template <typename Number>
+  void reduce(std::size_t count, Operation operation) {
+    const int root = static_cast<int>(count % static_cast<std::size_t>(ddl_.size()));
+    std::vector<Number> mine = numbers<Number>(count, operation);
+    std::vector<Number> expected = mine;
+    MPI_Reduce(mine.data(), expected.data(), static_cast<int>(count), mpi_type<Number>(),
+               mpi_operation(operation), root, MPI_COMM_WORLD);
+    if (ddl_.rank() != root) expected = mine;
+    const ddl::Buffer<Number> shared = ddl_.allocate<Number>(count);
+    std::copy(mine.begin(), mine.end(), shared.begin());
+    ddl_.reduce(mine, operation, root);
+    ddl_.start_reduce(shared, operation, root).wait();
+    compare<Number>("reduce", operation, mine, expected);
+    compare<Number>("start_reduce", operation, shared.values(), expected);
+  }
+
+  template <typename Number>
   void reduce_scatter(std::size_t count, Operation operation) {
     const auto ranks = static_cast<std::size_t>(ddl_.size());
     std::vector<Number> in = numbers<Number>(count * ranks, operation);
@@ -125,6 +142,18 @@ class Judge {
                   MPI_COMM_WORLD);
     ddl_.all_gather(ddl::tensor(mine), ddl::tensor(all));
     compare<Number>("all_gather", Operation::sum, all, expected);
+    MPI_Gather(mine.data(), length, mpi_type<Number>(), expected.data(), length, mpi_type<Number>(), root,
+               MPI_COMM_WORLD);
+    std::fill(all.begin(), all.end(), Number{});
+    if (ddl_.rank() != root) expected = all;
+    ddl_.gather(ddl::tensor(mine), ddl::tensor(all), root);
+    compare<Number>("gather", Operation::sum, all, expected);
+    std::vector<Number> part(count);
+    std::vector<Number> expected_part(count);
+    MPI_Scatter(all.data(), length, mpi_type<Number>(), expected_part.data(), length, mpi_type<Number>(),
+                root, MPI_COMM_WORLD);
+    ddl_.scatter(ddl::tensor(all), ddl::tensor(part), root);
+    compare<Number>("scatter", Operation::sum, part, expected_part);
     std::vector<Number> roots = mine;
     MPI_Bcast(roots.data(), length, mpi_type<Number>(), root, MPI_COMM_WORLD);
     ddl_.broadcast(mine, root);

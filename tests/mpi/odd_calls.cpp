@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // odd_calls FIRST SECOND: rank 1 does SECOND while the others do FIRST: sum, max, sums (all_reduce_n), maxes,
-// root0 (broadcast), own (broadcast, each rank its own root), barrier, refused (a broadcast that is refused,
+// root0 (broadcast), own (broadcast, each rank its own root), reduce,
+// gather0, scatter (each rank its own root), barrier, refused (a broadcast that is refused,
 // then a barrier), allocate, more (1 element more), weights (allocate_for_host), away (for 5 s), leave, again
 // (a Context after the end of the first). Each reports what it was reported, after how many seconds.
 #include "ddl/ddl.hpp"
@@ -30,6 +31,10 @@ void call(ddl::Context& ddl, const std::string& what) {
   if (what == "maxes") ddl.all_reduce_n(std::span(&tensor, 1), ddl::Operation::max);
   if (what == "root0") ddl.broadcast(tensor, 0);
   if (what == "own") ddl.broadcast(tensor, ddl.rank());
+  if (what == "reduce") ddl.reduce(tensor, ddl::Operation::sum, ddl.rank());
+  std::vector<float> all(1000 * static_cast<std::size_t>(ddl.size()));
+  if (what == "gather0") ddl.gather(tensor, ddl::tensor(all), 0);
+  if (what == "scatter") ddl.scatter(ddl::tensor(all), tensor, ddl.rank());
   if (what == "refused") {
     try {
       ddl.broadcast(tensor, ddl.size());

@@ -33,6 +33,8 @@ allocate weights 3 0 s: rank 1 ($host) calls allocate_for_host #1 of 400 bytes, 
 sum weights 3 0 s: rank 1 ($host) calls allocate_for_host #1 of 400 bytes, rank 0 ($host) calls all_reduce #1 (sum) of 1000 float32 "conv1"
 sum max 3 0 s: rank 1 ($host) calls all_reduce #1 (max) of 1000 float32 "conv1", rank 0 ($host) calls all_reduce #1 (sum) of 1000 float32 "conv1"
 own own 3 0 s: rank 1 ($host) calls broadcast #1 (root 1) of 1000 float32 "conv1", rank 0 ($host) calls broadcast #1 (root 0) of 1000 float32 "conv1"
+reduce reduce 3 0 s: rank 1 ($host) calls reduce #1 (sum, root 1) of 1000 float32 "conv1", rank 0 ($host) calls reduce #1 (sum, root 0) of 1000 float32 "conv1"
+gather0 scatter 3 0 s: rank 1 ($host) calls scatter #1 (root 1) of 1000 float32 "conv1", rank 0 ($host) calls gather #1 (root 0) of 1000 float32 "conv1"
 again again 3 .*MPI has ended in this process, and starts only once
 END
 expect 2 'calls MPI_Finalize before its Context has ended' ranks 2 "$3"
@@ -50,6 +52,8 @@ done << 'END'
 h1:1,h2:1 2 sum max 2 0 s: rank 1 (h2) calls all_reduce #1 (max) of 1000 float32 "conv1", rank 0 (h1) calls all_reduce #1 (sum) of 1000 float32 "conv1"
 h1:1,h2:1 2 sums maxes 2 0 s: rank 1 (h2) calls all_reduce_n #1 (max) of 1000 float32 "conv1", rank 0 (h1) calls all_reduce_n #1 (sum) of 1000 float32 "conv1"
 h1:1,h2:1 2 own own 2 0 s: rank 1 (h2) calls broadcast #1 (root 1) of 1000 float32 "conv1", rank 0 (h1) calls broadcast #1 (root 0) of 1000 float32 "conv1"
+h1:1,h2:1 2 reduce reduce 2 0 s: rank 1 (h2) calls reduce #1 (sum, root 1) of 1000 float32 "conv1", rank 0 (h1) calls reduce #1 (sum, root 0) of 1000 float32 "conv1"
+h1:1,h2:1 2 scatter scatter 2 [0-2] s: rank 1 (h2) calls scatter #1 (root 1) of 1000 float32 "conv1", rank 0 (h1) calls scatter #1 (root 0) of 1000 float32 "conv1"
 h1:1,h2:1 2 root0 barrier 2 0 s: rank 1 (h2) calls barrier #1, rank 0 (h1) calls broadcast #1 (root 0) of 1000 float32 "conv1"
 h1:1,h2:1,h3:1 3 root0 own 2 [0-2] s: rank 1 (h2) calls broadcast #1 (root 1) of 1000 float32 "conv1", rank 0 (h1) calls broadcast #1 (root 0) of 1000 float32 "conv1"
 h1:1,h2:1,h3:1 3 sum leave 2 [12] s: rank 1 (h2) makes no more calls, and this is all_reduce #1

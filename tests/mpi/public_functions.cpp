@@ -36,12 +36,17 @@ int main(int argc, char** argv) {
   void (Context::*const all_reduce)(const Tensor&, Operation) = &Context::all_reduce;
   Handle (Context::*const start_all_reduce)(const Tensor&, Operation) = &Context::start_all_reduce;
   Handle (Context::*const start_broadcast)(const Tensor&, int) = &Context::start_broadcast;
+  void (Context::*const reduce)(const Tensor&, Operation, int) = &Context::reduce;
+  Handle (Context::*const start_reduce)(const Tensor&, Operation, int) = &Context::start_reduce;
+  void (Context::*const gather)(const Tensor&, const Tensor&, int) = &Context::gather;
+  std::vector<std::string> (Context::*const gather_texts)(const std::string&) = &Context::gather;
   const std::size_t size =
-      refer(broadcast, all_reduce, start_all_reduce, start_broadcast) +
+      refer(broadcast, all_reduce, start_all_reduce, start_broadcast, reduce, start_reduce) +
       refer(&Context::rank, &Context::size, &Context::local_rank, &Context::local_size, &Context::host,
             &Context::hosts, &Context::dims, &Context::device, &Context::name_of, &Context::all_reduce_n,
             &Context::reduce_scatter, &Context::all_gather, &Context::barrier, &Context::set_progress,
-            &Context::gather, &Context::all_reduce_update) +
+            &Context::scatter, &Context::all_reduce_update) +
+      refer(gather, gather_texts) +
       refer(&Context::start_all_reduce_update, &Context::start, &Context::open_messages, &Context::abort,
             &Context::verify_tensors) +
       refer(&Handle::wait, &Handle::done, &WorkQueue::start, &WorkQueue::drain) +

@@ -80,8 +80,28 @@ void check(ddl::Context& ddl, std::size_t count, const std::string& type) {
   for (std::size_t i = 0; i < count; ++i) {
     if (!same_bits(values[i], number_of<Number>(value(i, root)))) wrong("broadcast", i);
   }
+  for (std::size_t i = 0; i < count; ++i) values[i] = shared[i] = number_of<Number>(value(i, ddl.rank()));
+  ddl.reduce(ddl::tensor(values), ddl::Operation::sum, root);
+  ddl.start_reduce(shared, ddl::Operation::max, root).wait();
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool is_root = ddl.rank() == root;
+    const double sum = is_root ? total(i, ddl.size()) : value(i, ddl.rank());
+    if (!same_bits(values[i], number_of<Number>(sum))) wrong("reduce", i);
+    if (!same_bits(shared[i], number_of<Number>(value(i, ddl.rank())))) wrong("start_reduce", i);
+  }
   const auto ranks = static_cast<std::size_t>(ddl.size());
   std::vector<Number> all(count * ranks);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = number_of<Number>(value(i, 0));
+  ddl.scatter(ddl::tensor(all), ddl::tensor(values), root);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!same_bits(values[i], number_of<Number>(value(static_cast<std::size_t>(ddl.rank()) * count + i, 0))))
+      wrong("scatter", i);
+  }
+  std::fill(all.begin(), all.end(), Number{});
+  ddl.gather(ddl::tensor(values), ddl::tensor(all), root);
+  for (std::size_t i = 0; i < all.size() && ddl.rank() == root; ++i) {
+    if (!same_bits(all[i], number_of<Number>(value(i, 0)))) wrong("gather", i);
+  }
   for (std::size_t i = 0; i < count; ++i) values[i] = number_of<Number>(value(i, ddl.rank()));
   ddl.all_gather(ddl::tensor(std::span(values)), ddl::tensor(std::span(all)));
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -82,6 +82,16 @@ int ddl_reduce_scatter(ddl_context* context, const void* in, void* out, size_t c
                        ddl_operation operation);
 /* in: count_in elements; out: count_in * size. `out` becomes the `in` of all ranks in rank order. */
 int ddl_all_gather(ddl_context* context, const void* in, void* out, size_t count_in, ddl_type type);
+/* data: count elements. The root's `data` (rank 0 to size - 1) becomes the sum, average, maximum, minimum or
+ * product over all ranks; the others' `data` stays as it is. USAGE as ddl_all_reduce(), or invalid root. */
+int ddl_reduce(ddl_context* context, void* data, size_t count, ddl_type type, ddl_operation operation,
+               int root);
+/* in, of the root only: count_out * size elements; out: count_out. `out` becomes elements [rank * count_out,
+ * (rank + 1) * count_out) of the root's `in`. Other ranks may pass NULL as `in`. */
+int ddl_scatter(ddl_context* context, const void* in, void* out, size_t count_out, ddl_type type, int root);
+/* in: count_in elements; out, of the root only: count_in * size. The root's `out` becomes the `in` of all
+ * ranks in rank order. Other ranks may pass NULL as `out`. */
+int ddl_gather(ddl_context* context, const void* in, void* out, size_t count_in, ddl_type type, int root);
 /* Returns after all ranks have called it. */
 int ddl_barrier(ddl_context* context);
 
@@ -90,6 +100,11 @@ int ddl_barrier(ddl_context* context);
  * only when 0 is returned. */
 int ddl_start_all_reduce(ddl_context* context, void* data, size_t count, ddl_type type,
                          ddl_operation operation, ddl_handle** handle);
+/* ddl_reduce() and ddl_broadcast() in the same way. */
+int ddl_start_reduce(ddl_context* context, void* data, size_t count, ddl_type type, ddl_operation operation,
+                     int root, ddl_handle** handle);
+int ddl_start_broadcast(ddl_context* context, void* data, size_t count, ddl_type type, int root,
+                        ddl_handle** handle);
 /* Blocks until the started call is complete, frees the handle and returns the status of the call. NULL
  * returns 0. Any thread. */
 int ddl_wait(ddl_handle* handle);
@@ -103,6 +118,8 @@ int ddl_wait(ddl_handle* handle);
 int ddl_gpu_broadcast(ddl_context* context, void* data, size_t count, ddl_type type, int root, void* stream);
 int ddl_gpu_all_reduce(ddl_context* context, void* data, size_t count, ddl_type type, ddl_operation operation,
                        void* stream);
+int ddl_gpu_reduce(ddl_context* context, void* data, size_t count, ddl_type type, ddl_operation operation,
+                   int root, void* stream);
 int ddl_gpu_reduce_scatter(ddl_context* context, const void* in, void* out, size_t count_out, ddl_type type,
                            ddl_operation operation, void* stream);
 int ddl_gpu_all_gather(ddl_context* context, const void* in, void* out, size_t count_in, ddl_type type,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// libddl: collective operations over all ranks of a job: all_reduce, broadcast, reduce_scatter, all_gather,
-// barrier.
+// libddl: collective operations over all ranks of a job: all_reduce, reduce, broadcast, reduce_scatter,
+// all_gather, scatter, gather, barrier.
 //
 //   ddl::Context context(argc, argv);
 //   ddl::Buffer<float> gradient = context.allocate<float>(n);
@@ -261,6 +261,22 @@ class Context {
   // `in`: [n], `out`: [n * size()], of one type. `out` becomes the `in` of all ranks in rank order. Throws
   // usage for other counts.
   void all_gather(const Tensor& in, const Tensor& out);
+  // `tensor` of rank `root` (0 to size() - 1), shape [n], becomes the sum, average, maximum, minimum or
+  // product over all ranks. The tensors of the other ranks, shape [n], stay as they are. Throws usage as
+  // all_reduce.
+  void reduce(const Tensor& tensor, Operation operation, int root);
+  template <Numbers Values>
+  void reduce(Values&& values, Operation operation, int root) {
+    reduce(ddl::tensor(std::forward<Values>(values)), operation, root);
+  }
+  // `in` of rank `root`: [n * size()], `out`: [n], of one type. `out` becomes elements [rank * n, rank * n +
+  // n) of the root's `in`. Other ranks' `in` is not used: Tensor{} will do. Host memory only. Throws usage
+  // for other counts.
+  void scatter(const Tensor& in, const Tensor& out, int root);
+  // `in`: [n], `out` of rank `root`: [n * size()], of one type. The root's `out` becomes the `in` of all
+  // ranks in rank order. Other ranks' `out` is not used: Tensor{} will do. Host memory only. Throws usage for
+  // other counts.
+  void gather(const Tensor& in, const Tensor& out, int root);
   // Returns after all ranks have called it.
   void barrier();
   // A number of the program's own, such as its step. Other ranks of the host get it in Stall::progress when
@@ -290,6 +306,11 @@ class Context {
   template <Numbers Values>
   Handle start_broadcast(Values&& values, int root) {
     return start_broadcast(ddl::tensor(std::forward<Values>(values)), root);
+  }
+  Handle start_reduce(const Tensor& tensor, Operation operation, int root);
+  template <Numbers Values>
+  Handle start_reduce(Values&& values, Operation operation, int root) {
+    return start_reduce(ddl::tensor(std::forward<Values>(values)), operation, root);
   }
   // Runs `calls` on the communication thread, in the order of all start*(). It may make any call of this
   // Context but start*(), as all ranks do in the same order. What it throws Handle::wait() throws; the

@@ -27,6 +27,7 @@ struct NcclFunctions {
     set(group_start, "ncclGroupStart");
     set(group_end, "ncclGroupEnd");
     set(all_reduce, "ncclAllReduce");
+    set(reduce, "ncclReduce");
     set(reduce_scatter, "ncclReduceScatter");
     set(all_gather, "ncclAllGather");
     set(broadcast, "ncclBroadcast");
@@ -44,6 +45,7 @@ struct NcclFunctions {
   decltype(&ncclGroupStart) group_start = nullptr;
   decltype(&ncclGroupEnd) group_end = nullptr;
   decltype(&ncclAllReduce) all_reduce = nullptr;
+  decltype(&ncclReduce) reduce = nullptr;
   decltype(&ncclReduceScatter) reduce_scatter = nullptr;
   decltype(&ncclAllGather) all_gather = nullptr;
   decltype(&ncclBroadcast) broadcast = nullptr;

@@ -302,6 +302,12 @@ ncclResult_t ncclAllReduce(const void* in, void* out, std::size_t count, ncclDat
     add_range(*group, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), count, type, how);
   });
 }
+ncclResult_t ncclReduce(const void* in, void* out, std::size_t count, ncclDataType_t type, ncclRedOp_t how,
+                        int root, ncclComm_t group, cudaStream_t stream) {
+  auto* const sums = root == group->rank ? static_cast<std::byte*>(out) : nullptr;
+  return add_call(group, stream,
+                  [=] { add_range(*group, static_cast<const std::byte*>(in), sums, count, type, how); });
+}
 ncclResult_t ncclReduceScatter(const void* in, void* out, std::size_t count, ncclDataType_t type,
                                ncclRedOp_t how, ncclComm_t group, cudaStream_t stream) {
   return add_call(group, stream, [=] {

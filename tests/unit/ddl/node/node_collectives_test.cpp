@@ -193,6 +193,11 @@ void check_all(NodeComm& group, NodeCollectives& stage, const NodeBuffer& ground
   stage.broadcast(range, root, next());
   expect(same(ground.own(), roots, type, whole), "shared broadcast");
   stage.barrier(next());
+  const auto& at_root = rank == root ? sums : own_numbers;
+  fill(ground.own());
+  stage.reduce(range, sum, root, next());
+  expect(same(ground.own(), at_root, type, whole), "shared reduce");
+  stage.barrier(next());
   fill(ground.own());
   std::vector<std::byte> used(bytes + 1);
   std::size_t at = mine.begin;
@@ -214,6 +219,13 @@ void check_all(NodeComm& group, NodeCollectives& stage, const NodeBuffer& ground
   data = own_numbers;
   stage.broadcast(data.data(), count, type, root, next());
   expect(same(data.data(), roots, type, whole), "private broadcast");
+  data = own_numbers;
+  stage.reduce(data.data(), count, sum, root, next());
+  expect(same(data.data(), at_root, type, whole), "private reduce");
+  data = own_numbers;
+  stage.reduce_scatter(data.data(), count, sum, next());
+  stage.gather(data.data(), count, type, root, next());
+  expect(same(data.data(), sums, type, rank == root ? whole : mine), "private gather");
 }
 
 }  // namespace
