@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/api/context_factory.hpp"
+#include "ddl/api/live_context.hpp"
 #include "ddl/collectives/collectives.hpp"
 #include "ddl/core/checks.hpp"
 #include "ddl/core/gather_strings.hpp"
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <exception>
 #include <map>
@@ -78,6 +80,14 @@ struct Context::Impl {
     Start& operator=(const Start&) = delete;
   };
 
+  struct CallCount {
+    std::atomic<int>& calls;
+    explicit CallCount(std::atomic<int>& counter) : calls(counter) { ++calls; }
+    ~CallCount() { --calls; }
+    CallCount(const CallCount&) = delete;
+    CallCount& operator=(const CallCount&) = delete;
+  };
+
   // Each call has a number. Calls run one after the other, those of the communication thread too, so that the
   // order of the numbers is the program's. After an error there are no more calls.
   template <typename Work>
@@ -119,6 +129,7 @@ struct Context::Impl {
       if (broken) throw Error(*broken);
     }
     const std::uint64_t mine = next++;
+    const CallCount call(calls_under_way);
     try {
       work(mine);
     } catch (const Error& error) {
@@ -135,6 +146,12 @@ struct Context::Impl {
       broken = error;
       throw;
     }
+  }
+
+  // exit() with this Context alive. Where a call is under way, MPI may belong to another thread.
+  void leave() noexcept {
+    const std::unique_lock lock(mutex, std::try_to_lock);
+    if (lock && !broken && calls_under_way == 0 && queue.is_idle()) collectives.leave();
   }
 
   std::vector<std::string> gather(OpType op, const std::string& mine) {
@@ -172,7 +189,9 @@ struct Context::Impl {
   std::optional<Error> broken;
   std::uint64_t number = 1;
   std::uint64_t allocation = 1;  // a host's ranks share memory, whatever those of other hosts do
-  WorkQueue queue;               // last: ends first
+  std::atomic<int> calls_under_way = 0;
+  WorkQueue queue;  // ends before what its items use
+  LiveContext live{[this] { leave(); }};
 };
 
 std::shared_ptr<Context::Impl> ContextFactory::make_impl(std::unique_ptr<Transport> transport,

@@ -69,6 +69,8 @@ class Collectives {
   void set_progress(std::uint64_t state) { node_.set_progress(state); }
   // This rank makes no more calls: ranks waiting for one get an error.
   void end() noexcept;
+  // The same where the process is about to end: waits a moment until it is on its way.
+  void leave() noexcept;
 
  private:
   // What a call is: for the host's barrier and for the wires.

@@ -25,6 +25,11 @@ void Collectives::end() noexcept {
   inspector_->report_end(elsewhere);
 }
 
+void Collectives::leave() noexcept {
+  end();
+  if (inspector_) inspector_->flush();
+}
+
 void Collectives::check_errors() {
   node_.check_errors();
   if (inspector_) inspector_->poll(-1);

@@ -17,6 +17,7 @@ constexpr auto between_polls = std::chrono::microseconds(200);
 constexpr std::size_t max_chain_shown = 5;  // ranks of a chain in a message
 // Its last messages may still be on their way.
 constexpr auto grace_after_end = std::chrono::milliseconds(1000);
+constexpr auto time_to_flush = std::chrono::milliseconds(100);
 constexpr auto compare_calls_after = std::chrono::milliseconds(1000);
 
 }  // namespace
@@ -114,6 +115,14 @@ void LivenessInspector::report_end(std::span<const int> ranks) noexcept {
   OobMessage message;
   message.kind = OobMessage::Kind::end;
   for (const int rank : ranks) channel_->send(rank, message);
+}
+
+void LivenessInspector::flush() noexcept {
+  const auto end = InspectorClock::now() + time_to_flush;
+  try {
+    for (; InspectorClock::now() < end; std::this_thread::sleep_for(between_polls)) answer_messages();
+  } catch (const Error&) {  // another rank has given up: there is nothing left to report
+  }
 }
 
 void LivenessInspector::answer_messages() {

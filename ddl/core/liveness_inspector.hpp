@@ -60,6 +60,8 @@ class LivenessInspector {
   void report_failure(const Error& error) noexcept;
   // This rank makes no more calls.
   void report_end(std::span<const int> ranks) noexcept;
+  // Blocks 0.1 s: messages that this rank has sent may need it to leave.
+  void flush() noexcept;
 
  private:
   using TimePoint = std::chrono::steady_clock::time_point;

@@ -83,6 +83,11 @@ void WorkQueue::drain() {
   changed_.wait(lock, [&] { return waiting_.empty() && !busy_; });
 }
 
+bool WorkQueue::is_idle() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_.empty() && !busy_;
+}
+
 void WorkQueue::run() {
   thread_id_ = std::this_thread::get_id();
   ask_for_short_slices();

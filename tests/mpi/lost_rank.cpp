@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// lost_rank FATE [COUNT]: ranks add up; in the 20th sum rank 1 meets its fate: stop, kill, leave, return
-// (from main), throw (of its own), shape or type; keep: memory outlives all ranks' Contexts. The others tell
-// their errors and after how many seconds. With STALL=1 they also tell for whom they wait, and stay a
-// little: MPI ends who has a connection to one that has ended.
+// lost_rank FATE [COUNT]: ranks add up; in the 20th sum rank 1 meets its fate: stop, kill, leave (by
+// _exit), exit, return (from main), throw (of its own), shape or type; keep: memory outlives all ranks'
+// Contexts. The others tell their errors and after how many seconds. With STALL=1 they also tell for whom
+// they wait, and stay a little: MPI ends who has a connection to one that has ended.
 #include "ddl/ddl.hpp"
 
 #include <chrono>
@@ -22,6 +22,7 @@ void rendezvous(const std::string& fate, ddl::Context& ddl) {
   if (fate == "stop") std::raise(SIGSTOP);
   if (fate == "kill") std::raise(SIGKILL);
   if (fate == "leave") std::_Exit(0);
+  if (fate == "exit") std::exit(0);
   if (fate == "throw") throw std::runtime_error("cannot open part-1.bin");
   if (fate == "shape") ddl.all_reduce(ddl::tensor(std::span(odd), "conv1"), ddl::Operation::sum);
   if (fate == "type") ddl.all_reduce(ddl::tensor(std::span(whole), "conv1"), ddl::Operation::sum);

@@ -21,6 +21,7 @@ done << 'END'
 stop 12 rank 1 .*has not come
 kill 6 rank 1
 leave 6 rank 1
+exit 6 rank 1
 return 6 reported after [01]\..* rank 1 (.*) makes no more calls, and this is all_reduce #21 of 1000 float32
 throw 6 reported after [01]\..* an exception ended the Context of rank 1 (.*)
 throw 6 ^says itself: cannot open part-1.bin
@@ -65,6 +66,16 @@ h1:1,h2:1,h3:1,h4:1 b:1x4 1000 -dump_iter 5
 h1:2,h2:2 r:2x2 1000
 h1:2,h2:2 b:2x2 100000
 ROWS
+
+# exit() of a rank of MPICH: mpiexec ends only its host's ranks, so the rank itself reports it.
+if [ -e "$DDLRUN_BUILD_DIR/lib/ddlrun/libddl_mpi_mpich.so" ] && command -v mpiexec.mpich > /dev/null; then
+  run timeout 60 mpiexec.mpich -launcher ssh -launcher-exec "$here/../support/uts_ssh.sh" -hosts h1,h2,h3 -ppn 1 -n 3 \
+    "$program" exit
+  [ "$(grep -c 'reported after [12]\.[0-9] s: rank 1 (h2) makes no more calls' "$work/err")" -eq 2 ] ||
+    fail "exit under MPICH: not reported by two ranks: $(head -20 "$work/err")"
+else
+  echo 'without MPICH: no mpiexec.mpich, or built without its headers'
+fi
 
 words() { cat "$@" | tr '\n\0' '  '; }  # PRRTE 3.0.8 breaks its sentences into lines
 killed='rank 1 with PID [0-9]* on node h2 exited on signal 9'

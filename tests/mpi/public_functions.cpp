@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
       refer(gather, gather_texts) +
       refer(&Context::start_all_reduce_update, &Context::start, &Context::open_messages, &Context::abort,
             &Context::verify_tensors) +
-      refer(&Handle::wait, &Handle::done, &WorkQueue::start, &WorkQueue::drain) +
+      refer(&Handle::wait, &Handle::done, &WorkQueue::start, &WorkQueue::drain, &WorkQueue::is_idle) +
       refer(&RankMessages::rank, &RankMessages::send, &RankMessages::receive, &RankMessages::test,
             &RankMessages::name_of, &RankMessages::own_name, &RankMessages::is_local,
             &RankMessages::has_exited, &RankMessages::state_of, &RankMessages::poll,

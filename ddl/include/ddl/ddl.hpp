@@ -24,10 +24,12 @@
 //                within two seconds after that
 //   unsupported  this build or machine cannot do it: no GPU, no shared memory left
 // After mismatch, lost or unsupported each further call throws the first error again. An exception that
-// leaves the scope of a Context reaches the other ranks as Error(lost), and MPI is not finalized.
+// leaves the scope of a Context reaches the other ranks as Error(lost), and MPI is not finalized. exit() with
+// a Context alive reaches them, too, unless a call is under way; _exit() and a signal do as the launcher has
+// it.
 //
 // Threads: a Context is used by one thread at a time; set_progress() may be called from any thread. libddl
-// has no global state.
+// has no global state but a list of the Contexts that live, for exit().
 #pragma once
 
 #if __cplusplus < 202002L

@@ -54,13 +54,15 @@ class WorkQueue {
   Handle start(std::function<void()> work);
   // Returns when no item is left, at once on the queue's own thread; does not throw what the items threw.
   void drain();
+  // Whether no item is left. Does not block.
+  bool is_idle() const;
   // Whether the calling thread runs the items.
   bool is_this_thread() const { return std::this_thread::get_id() == thread_id_; }
 
  private:
   void run();
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::pair<std::function<void()>, std::shared_ptr<Handle::State>>> waiting_;
   bool busy_ = false;
