@@ -24,6 +24,20 @@ read -ra flags <<< "$(pkg-config --cflags --libs ddl)"
 expect 0 '' c++ -std=c++20 "$work/example/sum.cpp" -o "$work/by_hand" "${flags[@]}"
 expect 0 'rank 1 of 2 (2x1): 1.5' ranks 2 "$work/by_hand"
 
+# A program that starts MPI itself may make one Context after the other, under each MPI.
+for mpi in openmpi mpich; do
+  compiler=$(command -v "mpicxx.$mpi") && [ -n "$(find "$prefix" -name "libddl_mpi_$mpi.so")" ] || {
+    echo "without the program of $mpi: no mpicxx.$mpi, or libddl was built without it"
+    continue
+  }
+  starter=("mpirun.$mpi")
+  [ "$mpi" = mpich ] || starter+=(--oversubscribe)
+  expect 0 '' "$compiler" -std=c++20 "$DDLRUN_SOURCE_DIR/tests/mpi/contexts.cpp" -o "$work/contexts" "${flags[@]}"
+  expect 0 'sums of ones: 9' "$work/contexts"
+  expect 0 'sums of ones: 18' timeout 60 "${starter[@]}" -n 2 "$work/contexts"
+  expect 2 'calls MPI_Finalize before its Context has ended' timeout 60 "${starter[@]}" -n 2 "$work/contexts" early
+done
+
 # Numbers that a call could not write into are refused in words.
 printf '#include <ddl/ddl.hpp>\nint main() { const std::vector<float> v(4); return ddl::tensor(v).count == 4; }\n' > "$work/const.cpp"
 expect 1 'ddl::tensor() needs numbers that are not const' c++ -std=c++20 -c "$work/const.cpp" -o "$work/const.o" "${flags[@]}"

@@ -28,13 +28,15 @@ int refuse_early_finalize(MPI_Comm /*self*/, int /*key*/, void* /*value*/, void*
 }  // namespace
 
 FinalizeGuard::FinalizeGuard() {
-  if (armed_guards++ > 0) return;
-  static const int key = [] {
-    int created = MPI_KEYVAL_INVALID;
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &refuse_early_finalize, &created, nullptr);
-    return created;
+  ++armed_guards;
+  // Once in a process: to set an attribute again deletes the one before it, as MPI_Finalize does.
+  static const bool is_set = [] {
+    int key = MPI_KEYVAL_INVALID;
+    return MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &refuse_early_finalize, &key, nullptr) ==
+               MPI_SUCCESS &&
+           MPI_Comm_set_attr(MPI_COMM_SELF, key, &armed_guards) == MPI_SUCCESS;
   }();
-  MPI_Comm_set_attr(MPI_COMM_SELF, key, &armed_guards);
+  static_cast<void>(is_set);
 }
 
 void FinalizeGuard::release() noexcept {
