@@ -12,6 +12,9 @@
 
 namespace ddl {
 
+inline constexpr const char* same_calls_hint =
+    "all ranks make the same calls with the same counts in the same order";
+
 // A call in 24 bytes, so that two of them and the flag fit a line.
 struct CallRecord {
   std::uint64_t sequence;

@@ -13,7 +13,7 @@ namespace {
 
 using InspectorClock = std::chrono::steady_clock;
 constexpr auto check_interval = std::chrono::milliseconds(2);
-constexpr auto between_polls = std::chrono::microseconds(200);
+constexpr auto between_polls = std::chrono::milliseconds(1);
 constexpr std::size_t max_chain_shown = 5;  // ranks of a chain in a message
 // Its last messages may still be on their way.
 constexpr auto grace_after_end = std::chrono::milliseconds(1000);
@@ -84,7 +84,7 @@ Error LivenessInspector::different_calls(int rank, const std::string& its_call,
                                          const CallSummary& mine) const {
   const std::string it = name_of_(rank);
   const std::string me = name_of_(channel_->rank());
-  const std::string hint = "all ranks make the same calls with the same counts in the same order";
+  const std::string hint = same_calls_hint;
   if (its_call.empty())
     return {Fault::mismatch, fmt::format("{} makes another call than {}, which calls {}", it, me, mine.text),
             it, hint};

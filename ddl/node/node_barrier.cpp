@@ -2,6 +2,7 @@
 #include "ddl/node/node_barrier.hpp"
 
 #include "ddl/core/call_record.hpp"
+#include "ddl/core/core_shortage.hpp"
 #include "ddl/core/fixed_text.hpp"
 #include "ddl/core/liveness_inspector.hpp"
 
@@ -221,7 +222,8 @@ void NodeBarrier::Impl::check_missing_ranks(const CallRecord& record,
                            missing.size() == 1 ? "has" : "have", render_record(record), timeout.count()),
                named(missing),
                "see what that rank does: stopped, on another path of the program, or slow (then raise the "
-               "timeout)"));
+               "timeout)" +
+                   hint_core_shortage()));
   }
 }
 
@@ -331,8 +333,7 @@ void NodeBarrier::Impl::compare(const CallRecord& record) const {
       return describe_call(record_at(one), text_in(ranks[one]->tensors.names[arrived % 2]));
     };
     fail(Error(Fault::mismatch, describe_difference(odd_name, call_of(odd), first_name, call_of(usual)),
-               fmt::format("{}, {}", odd_name, first_name),
-               "all ranks must make the same calls in the same order"));
+               fmt::format("{}, {}", odd_name, first_name), same_calls_hint));
   }
 }
 

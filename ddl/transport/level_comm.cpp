@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/transport/level_comm.hpp"
 
+#include "ddl/core/core_shortage.hpp"
+
 #include <fmt/format.h>
 
 namespace ddl {
 
 Error LevelComm::late(int peer, bool is_send) const {
   std::string where = name_of(peer);
-  std::string what =
-      fmt::format("{} has {} nothing for {:g} s", where, is_send ? "taken" : "sent", timeout_seconds_);
+  std::string what = fmt::format("{} has {} nothing for {:g} s in {}", where, is_send ? "taken" : "sent",
+                                 timeout_seconds_, call_ ? call_() : "this call");
   if (inspector_ != nullptr) {
     const LivenessInspector::Unresponsive unresponsive = inspector_->find_unresponsive(job_rank(peer));
     what += ": " + unresponsive.chain;
     if (!unresponsive.deadlock) where = unresponsive.name;
   }
   return {Fault::lost, what, where,
-          "check whether the process runs, and read its last output; a longer Options::timeout_seconds"};
+          "check whether the process runs, and read its last output; a longer Options::timeout_seconds" +
+              hint_core_shortage()};
 }
 
 Stall LevelComm::stall_of(int peer, bool is_send) const {
@@ -36,7 +39,7 @@ Error LevelComm::mismatch(int peer) const {
   return {Fault::mismatch,
           fmt::format("{} makes another call than {}, which calls {}", name_of(peer), name_of(rank()),
                       call_ ? call_() : "this one"),
-          name_of(peer), "all ranks make the same calls with the same counts in the same order"};
+          name_of(peer), same_calls_hint};
 }
 
 }  // namespace ddl

@@ -30,6 +30,10 @@
 //
 // Threads: a Context is used by one thread at a time; set_progress() may be called from any thread. libddl
 // has no global state but a list of the Contexts that live, for exit().
+//
+// MPI: a program that starts MPI itself may call it at any time. Between a start_*() and its Handle::wait()
+// that takes MPI_THREAD_MULTIPLE, because libddl calls MPI from its communication thread then; at all other
+// times MPI_THREAD_SERIALIZED is enough. libddl uses communicators of its own.
 #pragma once
 
 #if __cplusplus < 202002L

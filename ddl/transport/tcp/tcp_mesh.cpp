@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/transport/tcp/tcp_mesh.hpp"
 
+#include "ddl/core/call_record.hpp"
 #include "ddl/core/gather_strings.hpp"
 #include "ddl/core/host_id.hpp"
 
@@ -170,7 +171,7 @@ std::string TcpMesh::receive_string(int rank, TcpClock::time_point deadline) {
       }
       if (text->call_id != rounds_)
         throw Error(Fault::mismatch, fmt::format("{} makes another call", name_of(rank)), name_of(rank),
-                    "all ranks make the same calls in the same order");
+                    same_calls_hint);
       return text->text;
     }
     if (!link.is_open()) throw lost(rank);

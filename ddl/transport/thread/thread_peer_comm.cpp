@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/transport/thread/thread_peer_comm.hpp"
 
+#include "ddl/core/call_record.hpp"
 #include "ddl/error.hpp"
 
 #include <fmt/format.h>
@@ -131,7 +132,7 @@ class ThreadHub {
             Fault::mismatch,
             fmt::format("{} sent {} bytes of call {:#x}, expected were {} bytes of call {:#x}", name_of(from),
                         send->size, send->call_id, receive->size, receive->call_id),
-            name_of(from), "all ranks make the same calls in the same order");
+            name_of(from), same_calls_hint);
       } else {
         std::copy_n(send->bytes, send->size, receive->bytes);
       }

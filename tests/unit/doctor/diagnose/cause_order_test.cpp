@@ -263,7 +263,8 @@ TEST_CASE("the error text of libddl's C interface, between words of the program"
   const Diagnosis found = diagnose_text(
       "rank 1 status 2: rank 3 (node2) calls barrier #2, rank 1 (node2) calls barrier #1 (at rank 3 (node2), "
       "rank 1 "
-      "(node2)); try all ranks must make the same calls in the same order\nthen 2: rank 3 (node2) calls "
+      "(node2)); try all ranks make the same calls with the same counts in the same order\nthen 2: rank 3 "
+      "(node2) calls "
       "barrier\n");
   REQUIRE(found.cause);
   CHECK(found.cause->title ==
