@@ -69,6 +69,8 @@ struct RunStatus {
 
 // The other ranks of libddl report the rank of `place`, for which they waited.
 bool is_missed_rank(const Finding& finding);
+// That rank has not left: it does not come.
+bool stands_still(const Finding& finding);
 // The rank of `place` failed before others did: they missed it, or mpirun reports that it left.
 bool left_first(const Finding& finding);
 // Two ranks make different calls of libddl: `all_ranks` has both.

@@ -200,13 +200,15 @@ std::optional<std::uint32_t> rank_in_text(std::string_view text) {
   return rank_of(text.substr(begin, digits));
 }
 
-LinePrefix split_prefix(std::string_view line) {
+LinePrefix split_prefix(std::string_view line, std::uint32_t ranks) {
   LinePrefix prefix;
   prefix.text = line;
   for (int i = 0; i < 5; ++i) {  // they come one after another, in any order
+    const auto rank_before = prefix.rank;
     const bool taken = take_output_tag(prefix) || take_stamp(prefix) || take_rank_in_brackets(prefix) ||
                        take_host_and_pid(prefix) || take_nccl(prefix) || take_cray_mpich(prefix) ||
                        take_hydra(prefix) || take_notebook(prefix) || take_srun_label(prefix);
+    if (prefix.rank && *prefix.rank >= ranks) prefix.rank = rank_before;
     if (!taken) break;
   }
   return prefix;

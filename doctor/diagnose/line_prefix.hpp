@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,7 +39,9 @@ struct LinePrefix {
 // The rank in MPI_COMM_WORLD that a line of MPICH's gives: "(rank 0 in comm 0)". Programs other than srun
 // also put a number before each line (ctest -V), so that this one counts.
 std::optional<std::uint32_t> rank_in_text(std::string_view text);
-LinePrefix split_prefix(std::string_view line);
+// A number in brackets from `ranks` on, such as a process id, is no rank.
+LinePrefix split_prefix(std::string_view line,
+                        std::uint32_t ranks = std::numeric_limits<std::uint32_t>::max());
 
 // Without ANSI escape sequences.
 std::string strip_escapes(std::string_view line);

@@ -179,7 +179,7 @@ void LogAnalysis::take_segment(std::string_view segment, bool touched) {
   if (literals.empty() && !is_attentive()) return;
   if (report_.take(segment)) return;
   ReadLine line{static_cast<std::uint32_t>(sources_.size() - 1), line_, lines_ended_ + line_, segment,
-                split_prefix(segment)};
+                split_prefix(segment, ranks_)};
   if (!line.prefix.rank) line.prefix.rank = source_rank_;
   names_ranks_ = names_ranks_ || line.prefix.rank;
   of_mpi_ = of_mpi_ || segment.find("MPI") != npos || segment.find("mpi") != npos;
@@ -251,7 +251,7 @@ void LogAnalysis::take_line_before(std::string_view text) {
   const bool of_glog = of_stack && last.text.starts_with('F');
   if (!of_glog && word_score(index_->scanner().find_all(last.text)) < min_doubtful_score) return;
   salient_.take({static_cast<std::uint32_t>(sources_.size() - 1), last.line, lines.back().sequence, last.text,
-                 split_prefix(last.text)},
+                 split_prefix(last.text, ranks_)},
                 score);
 }
 
@@ -268,9 +268,10 @@ std::vector<LogAnalysis::LastLine> LogAnalysis::last_lines(std::string_view text
     const std::size_t before = text.rfind('\n');
     const std::size_t begin = before == npos ? 0 : before + 1;
     const std::string plain = strip_escapes(text.substr(begin, max_read_line));
-    const LinePrefix prefix = split_prefix(plain);
+    const LinePrefix prefix = split_prefix(plain, ranks_);
     const std::string_view rest = trim(prefix.text);
-    if (!rest.empty() && !is_decoration(rest) && !is_boilerplate(rest) && !is_of_report(plain))
+    if (!rest.empty() && !is_decoration(rest) && !is_boilerplate(rest) && !is_of_report(plain) &&
+        !is_below_reason(rest))
       lines.insert(
           lines.begin(),
           {{sources_.back(), number, sanitize(rest)}, lines_ended_ + number, prefix.rank.has_value()});

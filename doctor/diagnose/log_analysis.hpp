@@ -24,6 +24,7 @@
 #include "doctor/diagnose/stack_tail.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <set>
 #include <string>
@@ -42,6 +43,8 @@ class LogAnalysis {
   void begin_source(const std::string& name);
   void take(std::string_view block);
   void end_source();
+  // Known to the launcher: a higher number before a line is no rank.
+  void set_rank_count(std::uint32_t ranks) { ranks_ = ranks; }
   void set_host(std::uint32_t rank, const std::string& host) { matches_.set_host(rank, host); }
 
   Diagnosis diagnosis(const RunStatus& end) const;
@@ -83,6 +86,7 @@ class LogAnalysis {
   std::vector<std::string> sources_;
   std::vector<std::uint64_t> lines_of_source_;
   std::optional<std::uint32_t> source_rank_;
+  std::uint32_t ranks_ = std::numeric_limits<std::uint32_t>::max();
   bool is_below_ruler_ = false;             // of a message of Open MPI
   bool names_ranks_ = false;                // some line has a rank in its prefix
   bool of_srun_ = false;                    // some line is srun's own

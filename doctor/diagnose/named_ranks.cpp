@@ -28,6 +28,8 @@ bool is_missed_rank(const Finding& finding) {
   return std::find(std::begin(ids), std::end(ids), finding.id) != std::end(ids);
 }
 
+bool stands_still(const Finding& finding) { return finding.id == "O16"; }
+
 bool left_first(const Finding& finding) { return finding.id == "E4" || is_missed_rank(finding); }
 
 bool is_call_mismatch(const Finding& finding) { return finding.id == "O6" || finding.id == "O11"; }

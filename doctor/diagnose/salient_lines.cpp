@@ -185,6 +185,12 @@ bool is_boilerplate(std::string_view text) {
   return has_any(text, {"detected that one or more processes",
                         "exited with non-zero status",
                         "usually indicates",
+                        "this process called \"",
+                        "this process did not call \"",
+                        "considered an \"abnormal termination\"",
+                        "the abort call was an abnormal termination",
+                        "error message you will receive is this one",
+                        "terminated by signals sent by mpirun",
                         "*usually*",
                         "Per user-direction",
                         "sent help message",
@@ -219,6 +225,8 @@ bool is_boilerplate(std::string_view text) {
                         "error waiting for completion",
                         "error waiting for event"});
 }
+
+bool is_below_reason(std::string_view text) { return text.starts_with("at:  ") || text.starts_with("try: "); }
 
 bool begins_message(std::string_view text) {
   const auto spaces = std::count(text.begin(), text.end(), ' ');

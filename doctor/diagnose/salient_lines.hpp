@@ -78,6 +78,9 @@ constexpr std::string_view help_ruler =
     "--------------------------------------------------------------------------";
 constexpr int help_score = 57;
 
+// The place and the advice of a message of libddl or ddlrun: its first line has the reason.
+bool is_below_reason(std::string_view text);
+
 // "A request was made to bind": how such a message begins.
 bool begins_message(std::string_view text);
 

@@ -29,6 +29,11 @@ void StreamAnalyzer::flush() {
   pending_.clear();
 }
 
+void StreamAnalyzer::set_rank_count(std::uint32_t ranks) {
+  flush();
+  analysis_->set_rank_count(ranks);
+}
+
 void StreamAnalyzer::set_host(std::uint32_t rank, const std::string& host) {
   flush();
   analysis_->set_host(rank, host);

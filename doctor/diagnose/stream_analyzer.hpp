@@ -28,6 +28,9 @@ class StreamAnalyzer {
   // The next bytes, in any portions: whole lines or parts of them.
   void take(std::string_view bytes);
 
+  // Of the job: a higher number before a line, such as a process id, is no rank.
+  void set_rank_count(std::uint32_t ranks);
+
   // The launcher knows it, and the output need not name it.
   void set_host(std::uint32_t rank, const std::string& host);
 

@@ -280,10 +280,18 @@ std::optional<RankReport> find_first_failure(const MonitorRecord& record, int st
   return ended && ended->exit_status == status ? ended : record.first_failure;
 }
 
-void blame(MonitorRecord& record, std::uint32_t rank, const std::string& host) {
+void blame(MonitorRecord& record, std::uint32_t rank, const std::string& host, bool stood_still) {
   auto& first = record.first_failure;
-  if (first && (first->rank == rank || first->signal != 0 || first->start_error != 0)) return;
+  const bool is_known = first && first->rank == rank && !stood_still;
+  if (first && (is_known || first->signal != 0 || first->start_error != 0)) return;
   const auto end = record.ends.find(rank);
+  if (stood_still && (end == record.ends.end() || end->second != 0)) {
+    const auto stall = std::find_if(record.stalls.rbegin(), record.stalls.rend(),
+                                    [&](const RankReport& report) { return report.rank == rank; });
+    first = RankReport{rank, host, RankStatus::stalled, {}};
+    if (stall != record.stalls.rend()) first->stall = stall->stall;
+    return;
+  }
   const int status = end == record.ends.end() || end->second == 128 + SIGTERM ? 0 : end->second;
   RankReport report{rank, host, RankStatus::ended, {}, status};
   if (status > 128) report.signal = status - 128;
@@ -309,8 +317,11 @@ std::string render_lost_hosts(const std::vector<std::string>& hosts) {
 }
 
 std::string render_first_failure(const RankReport& report) {
+  const bool is_stopped = report.stall.state == 'T' || report.stall.state == 't';
   const std::string how =
-      report.signal != 0
+      report.sign == RankStatus::stalled ? fmt::format("it {} while the other ranks waited for it",
+                                                       is_stopped ? "was stopped" : "did not respond")
+      : report.signal != 0
           ? fmt::format("it was ended by {}, status {}", describe_signal(report.signal), report.exit_status)
       : report.exit_status == 0 ? "it left while the other ranks waited for it"
                                 : fmt::format("it exited with status {}", report.exit_status);

@@ -109,7 +109,8 @@ std::optional<RankReport> find_first_failure(const MonitorRecord& record, int st
 
 // The rank for which the others waited, by their messages, failed before those ranks did: also where it left
 // with status 0, or has not ended. A rank that a signal ended by itself was first nevertheless.
-void blame(MonitorRecord& record, std::uint32_t rank, const std::string& host);
+// `stood_still`: it had not left, so that only status 0 is an end of its own.
+void blame(MonitorRecord& record, std::uint32_t rank, const std::string& host, bool stood_still = false);
 
 // The status with which each of the `ranks` ended by itself, if it is one and the same, and not 0.
 std::optional<int> find_common_end(const MonitorRecord& record, std::size_t ranks);
@@ -120,7 +121,8 @@ bool all_ended_well(const MonitorRecord& record, std::size_t ranks);
 // "host h2 was lost: the connection to it broke, or its daemon was killed".
 std::string render_lost_hosts(const std::vector<std::string>& hosts);
 
-// "rank 3 on h2 failed first: it exited with status 7", with what the signal is called. Status 0: it left.
+// "rank 3 on h2 failed first: it exited with status 7", with what the signal is called. Status 0: it left. A
+// stalled rank did not respond, or was stopped.
 std::string render_first_failure(const RankReport& report);
 
 }  // namespace ddlrun::launch

@@ -63,6 +63,7 @@ FailureCause conclude_failure(diagnose::Diagnosis found, const LaunchRun& run,
   cause.trainer_refused = found.cause->id == diagnose::trainer_error_id && context.trainer_printed;
   cause.was_printed = found.cause->id == diagnose::own_error_id || cause.trainer_refused;
   if (diagnose::left_first(*found.cause) && found.cause->place.rank) cause.missed_rank = found.cause->place;
+  cause.missed_stood_still = diagnose::stands_still(*found.cause);
   if (diagnose::is_call_mismatch(*found.cause)) cause.mismatched_ranks = found.cause->all_ranks;
   // The supervisors report which rank ended first; the log only which end was printed first.
   if (context.first) found.first_failing.reset();

@@ -19,6 +19,7 @@ struct FailureCause {
   bool was_printed = false;                     // the screen has the cause, with place and remedy
   bool trainer_refused = false;                 // it is an error of the bundled trainer, one for all ranks
   std::optional<diagnose::Place> missed_rank;   // the rank that the others report as missing, or that left
+  bool missed_stood_still = false;              // it has not left, as far as they know
   std::vector<std::uint32_t> mismatched_ranks;  // the two ranks whose calls differ
 };
 

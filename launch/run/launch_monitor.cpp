@@ -59,6 +59,7 @@ LaunchMonitor::LaunchMonitor(System& system, const LaunchRun& run)
       run_(run),
       placement_(run.plan.placed.job.ranks, run.plan.program.token),
       lines_("stderr") {
+  lines_.set_rank_count(static_cast<std::uint32_t>(run.plan.placed.job.ranks.size()));
   const auto is_here = [&system](const std::string& host) {
     return topology::is_this_host(system.environment, host);
   };

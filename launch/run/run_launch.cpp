@@ -174,7 +174,7 @@ void record_end(System& system, ObservedRun& observed, LaunchMonitor& monitor, i
     system.err("ddlrun: warning: not enough memory to read why the job failed\n");
   }
   if (const auto& missed = monitor.cause().missed_rank; missed && observed.monitored)
-    blame(*observed.monitored, *missed->rank, missed->host);
+    blame(*observed.monitored, *missed->rank, missed->host, monitor.cause().missed_stood_still);
   record.verified = run.plan.program.verify;
   record.ranks = record_ranks(observed.placement, record.verified, observed.monitored);
   if (observed.monitored) record.watched = record_monitoring(*observed.monitored, status);

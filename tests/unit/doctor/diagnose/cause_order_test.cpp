@@ -273,6 +273,40 @@ TEST_CASE("the error text of libddl's C interface, between words of the program"
   for (const std::string& remedy : found.cause->remedies) CHECK(remedy.find("then 2") == std::string::npos);
 }
 
+TEST_CASE("a program that prints libddl's error and calls MPI_Abort: the error is the cause") {
+  const std::string place = "  at:  rank 3 (node2)\n";
+  const std::string advice = "  try: check whether the process runs, and read its last output\n";
+  const std::string abort =
+      "--------------------------------------------------------------------------\n"
+      "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD\nwith errorcode 1.\n\n"
+      "NOTE: invoking MPI_ABORT causes Open MPI to kill all MPI processes.\n";
+  const Diagnosis found = diagnose_text(
+      "rank 3 (node2) has sent nothing for 5 s in all_reduce #2 of 100 float32\n" + place + advice + abort);
+  CHECK(id_of_cause(found) == "O16");
+  for (const std::string& remedy : found.cause->remedies) CHECK(remedy.find("dmesg") == std::string::npos);
+  // The reason of another program stands above lines of advice, which are none.
+  const Diagnosis own = diagnose_text("std: bad input file\n" + place + advice + advice + advice + abort);
+  CHECK(id_of_cause(own) == "E26");
+  CHECK(render_diagnosis(own).find("try: check whether") == std::string::npos);
+  CHECK(render_diagnosis(own).find("std: bad input file") != std::string::npos);
+}
+
+TEST_CASE("the three reasons that mpirun lists are no errors of the program") {
+  const Diagnosis found = diagnose_text(
+      "mpirun has exited due to process rank 1 with PID 0 on\nnode node2 exiting improperly. There are three "
+      "reasons this could occur:\n\n1. this process did not call \"init\" before exiting, but others in\nthe "
+      "job did. This can cause a job to hang indefinitely while it waits\nfor all processes to call "
+      "\"init\".\n"
+      "\n2. this process called \"init\", but exited without calling \"finalize\".\nBy rule, all processes "
+      "that call \"init\" MUST call \"finalize\" prior to\nexiting or it will be considered an \"abnormal "
+      "termination\"\n\n3. this process called \"MPI_Abort\" or \"orte_abort\" and the mca parameter\n"
+      "orte_create_session_dirs is set to false. In this case, the run-time cannot\ndetect that the abort "
+      "call "
+      "was an abnormal termination. Hence, the only\nerror message you will receive is this one.\n");
+  CHECK(id_of_cause(found) == "E4");
+  CHECK(found.also_seen.empty());
+}
+
 TEST_CASE("a mismatch of libddl names both ranks") {
   const Diagnosis found = diagnose_text(
       "rank 3 (node2) calls all_reduce #6 (average) of 1000 float32 \"g\", rank 1 (node2) calls all_reduce "

@@ -64,6 +64,14 @@ TEST_CASE("a prefix is removed and gives rank and host") {
   }
 }
 
+TEST_CASE("a process id before a line is no rank of a job whose size is known") {
+  CHECK(*split_prefix("[348] lost").rank == 348);
+  CHECK_FALSE(split_prefix("[348] lost", 4).rank);
+  CHECK(split_prefix("[348] lost", 4).text == "lost");
+  CHECK(*split_prefix("[3] lost", 4).rank == 3);
+  CHECK(*split_prefix("[1,3]<stderr>:[348] lost", 4).rank == 3);
+}
+
 TEST_CASE("MPICH names the rank in the text") {
   CHECK(rank_in_text("Abort(1) on node 0 (rank 12 in comm 0): x") == 12u);
   for (const char* text : {"x (rank 12 in comm 480)", "(rank in comm 0)", "(rank 1", ""})

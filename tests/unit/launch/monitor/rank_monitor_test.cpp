@@ -216,6 +216,27 @@ TEST_CASE("the rank for which the others waited failed first") {
   }
 }
 
+TEST_CASE("a rank that stood still while the others waited for it has not left") {
+  for (const auto& [its_end, says] : std::map<int, std::string>{{-1, "it did not respond while"},
+                                                                {1, "it did not respond while"},
+                                                                {143, "it did not respond while"},
+                                                                {0, "it left while"}}) {
+    CAPTURE(its_end);
+    Run run;
+    if (its_end >= 0) run.say(1, RankStatus::ended, {}, its_end, its_end > 128 ? its_end - 128 : 0);
+    run.say(3, RankStatus::ended, {}, 1, 0);
+    launch::MonitorRecord record = run.watch.record();
+    launch::blame(record, 1, "h2", true);
+    CHECK(launch::render_first_failure(*launch::find_first_failure(record, 1)) ==
+          "rank 1 on h2 failed first: " + says + " the other ranks waited for it");
+    if (its_end == 0) continue;
+    record.stalls.push_back({1, "h2", RankStatus::stalled, {30, 'T', 7, "train", ""}});
+    launch::blame(record, 1, "h2", true);
+    CHECK(launch::render_first_failure(*launch::find_first_failure(record, 1))
+              .starts_with("rank 1 on h2 failed first: it was stopped while"));
+  }
+}
+
 TEST_CASE("what all ranks said at their end, after a signal to the job") {
   struct Row {
     std::vector<int> statuses;  // of ranks 0, 1, ...
