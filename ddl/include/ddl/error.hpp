@@ -25,7 +25,8 @@ class Error : public std::runtime_error {
   const std::string& where() const { return where_; }
   const std::string& hint() const { return hint_; }
   // All three for a person, a line each: "what\n  at:  where\n  try: hint". Without the line of an empty
-  // `where`.
+  // `where`, and without a newline at the end: std::cerr << text() + '\n' is one write, so that the lines of
+  // several ranks do not mix.
   std::string text() const {
     std::string text = what();
     if (!where_.empty()) text += "\n  at:  " + where_;
