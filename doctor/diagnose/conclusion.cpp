@@ -369,7 +369,8 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
     fill_salient(diagnosis, log);
   const auto& exceptions = log.tracebacks.exceptions();
   diagnosis.errors_are_consequences =
-      diagnosis.verdict == Verdict::unknown && !exceptions.empty() &&
+      (diagnosis.verdict == Verdict::unknown || diagnosis.verdict == Verdict::likely_cause) &&
+      !exceptions.empty() &&
       std::ranges::all_of(exceptions, [](const PythonException& one) { return one.is_consequence; });
   diagnosis.only_consequences = diagnosis.verdict == Verdict::unknown && shows_only_consequences(log);
   if (diagnosis.verdict == Verdict::no_trouble && !end.status) add_doubtful(diagnosis, log);

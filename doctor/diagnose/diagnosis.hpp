@@ -98,10 +98,11 @@ struct Diagnosis {
   std::vector<LogLine> salient_lines;
   bool only_consequences =
       false;  // a rank ended by itself, and all exceptions are those of others that noticed it
-  bool errors_are_consequences = false;  // no cause, and all exceptions notice that another process is gone
-  bool shows_error = false;              // one of `salient_lines` is certainly an error
-  bool names_ranks = false;              // the log has a rank on its lines
-  bool of_srun = false;                  // it contains srun's own messages
+  bool errors_are_consequences =
+      false;                 // no sure cause, and all exceptions notice that another process is gone
+  bool shows_error = false;  // one of `salient_lines` is certainly an error
+  bool names_ranks = false;  // the log has a rank on its lines
+  bool of_srun = false;      // it contains srun's own messages
   std::uint64_t lines = 0;
   std::uint64_t bytes = 0;
 };

@@ -56,7 +56,10 @@ FailureCause conclude_failure(diagnose::Diagnosis found, const LaunchRun& run,
   // The log of a crash of mpirun reads like that of a rank's, except where the stack names mpirun.
   if (context.launcher_died && (!found.cause || found.cause->id != launcher_crash_id)) return cause;
   found = diagnose::with_hosts(std::move(found), host_finder(run.plan.placed.job.ranks));
-  if (!found.cause) {
+  // General rules choose a line even where all of them notice that another rank left.
+  const bool is_consequence = found.errors_are_consequences && !context.left_early.empty() && found.cause &&
+                              found.cause->kind == diagnose::SignatureClass::likely;
+  if (!found.cause || is_consequence) {
     if (!context.launcher_died) conclude_unexplained(found, run, context, cause);
     return cause;
   }

@@ -60,8 +60,7 @@ TEST_CASE("what the user has set stays, and surprises are said") {
   CHECK(plan_exports({{}, 2, 3}, {}).set_by_us.at("OMP_NUM_THREADS") == "2");
   CHECK(plan_exports({{}, 2, 3}, {}).chooses_threads);
   CHECK(reason(plan_exports({{"OMP_NUM_THREADS=2"}, 1, 1}, {}), "-x OMP_NUM_THREADS") ==
-        "2, from -x, although a rank has 1 core: more threads share them (-x OMP_NUM_THREADS=1, or "
-        "--cores-per-rank 2)");
+        "2, from -x, although a rank has 1 core: more threads share them (-x OMP_NUM_THREADS=1)");
 }
 
 TEST_CASE("-x by name, by value, over a default, twice") {
