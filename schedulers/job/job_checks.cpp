@@ -11,6 +11,17 @@ namespace ddlrun::schedulers {
 
 namespace {
 
+// sbatch(1), --signal: "Due to the resolution of event handling by Slurm, the signal may be sent up to 60
+// seconds earlier than specified." A timer in the script would be exact, but would miss what Slurm's own
+// signal follows: a changed time limit, and a preemption with send_user_signal.
+constexpr std::uint32_t slurm_resolution = 60;
+
+// Whether these seconds are a tenth of the job or more.
+bool is_signal_early(const JobSpec& job) {
+  return job.scheduler == SchedulerKind::slurm && job.walltime_seconds > 0 &&
+         job.walltime_seconds <= std::uint64_t{slurm_resolution} * 10;
+}
+
 // A user should know a limit before it ends the job.
 void remark_on_limit(const SettingReader& reader, ParsedJob& parsed) {
   const JobSpec& job = parsed.job;
@@ -71,7 +82,14 @@ void check_life(SettingReader& reader, ParsedJob& parsed) {
         "signal",
         fmt::format("the signal comes {} s before the end, walltime ({}) is {} s", job.signal.before_seconds,
                     reader.origin_of("walltime"), job.walltime_seconds),
-        fmt::format("{}@{}", job.signal.name, std::max<std::uint64_t>(1, job.walltime_seconds / 10)));
+        fmt::format("{}@{}{}", job.signal.name, std::max<std::uint64_t>(1, job.walltime_seconds / 10),
+                    is_signal_early(job) ? "   # Slurm sends it up to 60 s earlier" : ""));
+  } else if (job.signal.before_seconds > 0 && is_signal_early(job)) {
+    parsed.remarks.push_back(fmt::format(
+        "signal: Slurm sends {} up to {} s early, so {} to {} s before the end of a walltime of {}",
+        job.signal.name, slurm_resolution, job.signal.before_seconds,
+        std::min<std::uint64_t>(job.signal.before_seconds + slurm_resolution, job.walltime_seconds),
+        render_walltime(job.walltime_seconds)));
   }
   if (!timed && job.signal.before_seconds > 0 && reader.find("walltime") == nullptr) {
     reader.add_error("signal", "a signal before the time limit needs a walltime",
