@@ -58,6 +58,7 @@ class ClusterQuestion {
     for (const JobId& id : ids) {
       const auto rows = rows_of(id);
       const auto status = status_of(id, rows);
+      if (std::any_of(rows.begin(), rows.end(), is_kept_back)) to_show.push_back(id);
       if (!rows.empty() && !is_over(status.state)) continue;
       if (!rows.empty()) to_show.push_back(id);
       // An array forgets its tasks one by one: those that ended early are in the accounting only.

@@ -4,6 +4,8 @@
 #include "base/text/text.hpp"
 #include "schedulers/job/node_list.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -111,6 +113,25 @@ void add_tasks(std::vector<JobStatus>& statuses, const JobStatus& status) {
   }
 }
 
+// "2026-11-27T07:59:46" -> "07:59:46" where `submitted` has the same date: today's, since the time is yet to
+// come.
+std::string begin_time(std::string_view eligible, std::string_view submitted) {
+  const std::size_t t = eligible.find('T');
+  if (t == std::string_view::npos || eligible.find(':') == std::string_view::npos) return {};  // "Unknown"
+  const std::string time(eligible.substr(t + 1));
+  return eligible.substr(0, t) == submitted.substr(0, t) ? time
+                                                         : fmt::format("{} {}", eligible.substr(0, t), time);
+}
+
+// Slurm 26.05, batch_requeue_fini(): a requeued job waits for SchedulerParameters=requeue_delay, 120 s by
+// default.
+std::string explain_begin_time(int restarts, const std::string& time) {
+  if (restarts == 0) return fmt::format("it starts at {} at the earliest, which is its begin time", time);
+  return fmt::format(
+      "it starts again at {} at the earliest: Slurm keeps a requeued job back, by default for two minutes",
+      time);
+}
+
 // One job of `scontrol -o show job`. The job's name stands before the fields that are read, so what it holds
 // is passed over; paths and comments stand behind them.
 std::optional<JobStatus> parse_scontrol_row(std::string_view row) {
@@ -134,6 +155,8 @@ std::optional<JobStatus> parse_scontrol_row(std::string_view row) {
   const std::string_view restarts = fields.next(" Restarts=", " ");
   const std::string_view exit_code = fields.next(" ExitCode=", " ");
   const std::string_view elapsed = fields.next(" RunTime=", " ");
+  const std::string_view submitted = fields.next(" SubmitTime=", " ");
+  const std::string_view eligible = fields.next(" EligibleTime=", " ");
   const std::string_view queue = fields.next(" Partition=", " ");
   const std::string_view hosts = fields.next(" NodeList=", " ");
   JobStatus status = make_status(std::move(id), word, hosts, reason);
@@ -145,6 +168,8 @@ std::optional<JobStatus> parse_scontrol_row(std::string_view row) {
   status.output = known(fields.next(" StdOut=", " Power="));
   if (error_output != status.output) status.error_output = known(error_output);
   status.restarts = static_cast<int>(parse_unsigned(restarts, 1u << 20).value_or(0));
+  const std::string begins = is_kept_back(status) ? begin_time(eligible, submitted) : "";
+  if (!begins.empty()) status.explained = explain_begin_time(status.restarts, begins);
   set_slurm_exit(status, exit_code);
   status.queue = known(queue);
   set_run_time(status, elapsed);
@@ -169,6 +194,10 @@ std::optional<std::uint64_t> parse_elapsed(std::string_view text) {
     seconds = seconds * 60 + *value;
   }
   return *days * 86400 + seconds;
+}
+
+bool is_kept_back(const JobStatus& status) {
+  return status.state == JobState::queued && status.reason == "BeginTime";
 }
 
 std::string_view job_part(std::string_view id) { return id.substr(0, id.find_first_of("_+")); }

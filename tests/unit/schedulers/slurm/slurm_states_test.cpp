@@ -43,7 +43,7 @@ TEST_SUITE_BEGIN("schedulers/slurm/slurm_states");
 
 TEST_CASE("jobs that wait or run cost one question, however many") {
   const FakeAsk ask{{{"squeue --me", recorded("slurm/20_squeue_early.txt")}}};
-  const std::vector<JobId> ids = {"3", "4", "5", "9", "10", "12", "6", "6_5"};
+  const std::vector<JobId> ids = {"3", "4", "5", "9", "10", "6", "6_5"};
   const auto states = slurm_scheduler->read_states(ids, ask);
   CHECK(ask.asked->size() == 1);
   CHECK(states.size() == ids.size());
@@ -62,6 +62,45 @@ TEST_CASE("the name of a job and the path of its log are asked of scontrol") {
   CHECK(status.name == "wrap");
   CHECK(status.output == "/home/ddl/slurm-3.out");
   CHECK(status.error_output.empty());
+}
+
+TEST_CASE("a job that waits for a time is explained with the time, of today without the date") {
+  struct Row {
+    std::string id, explained;
+  };
+  const Row rows[] = {
+      {"12", "it starts at 11:58:00 at the earliest, which is its begin time"},
+      {"13",
+       "it starts again at 10:58:11 at the earliest: Slurm keeps a requeued job back, by default for two "
+       "minutes"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.id);
+    FakeAsk ask{{{"squeue --me", recorded("slurm/24_squeue_mid.txt")},
+                 {"scontrol -o show job " + row.id, shown("24_scontrol_mid.txt", row.id)}}};
+    const JobStatus status = ask_one(row.id, ask);
+    CHECK(status.state == S::queued);
+    CHECK(status.explained == row.explained);
+  }
+  const FakeAsk busy{{{"squeue --me", recorded("slurm/24_squeue_mid.txt")},
+                      {"scontrol", answered("slurm_load_jobs error: Unspecified error", 1)}}};
+  CHECK(ask_one("13", busy).explained.find("put back a moment ago") != std::string::npos);
+}
+
+TEST_CASE("the date of a begin time is shown unless it is the day of the submission") {
+  const std::string row =
+      "JobId=5 JobName=a UserId=u(1) JobState=PENDING Reason=BeginTime Dependency=(null) Restarts=2 "
+      "ExitCode=0:0 RunTime=00:00:00 SubmitTime=2026-11-21T23:59:05 EligibleTime=2026-11-22T00:01:06 "
+      "Partition=p NodeList=\n";
+  const auto ask = [&](const std::string& text) {
+    return ask_one("5", FakeAsk{{{"squeue --me", answered("0:00;p|5|PENDING||BeginTime\n")},
+                                 {"scontrol -o show job 5", answered(text)}}})
+        .explained;
+  };
+  CHECK(ask(row).starts_with("it starts again at 2026-11-22 00:01:06 at the earliest: "));
+  std::string unknown = row;
+  unknown.replace(unknown.find("2026-11-22T00:01:06"), 19, "Unknown");
+  CHECK(ask(unknown).find("put back a moment ago") != std::string::npos);
 }
 
 TEST_CASE("what ended is asked of scontrol") {
