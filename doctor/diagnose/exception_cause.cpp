@@ -111,6 +111,24 @@ bool add_to_known(std::vector<Finding>& findings, const PythonException& excepti
   return true;
 }
 
+// "the endpoint '$MASTER_ADDR:29500' must be ..." -> "$MASTER_ADDR": no shell has expanded it. "" for any
+// other message.
+std::string unexpanded_variable(std::string_view message) {
+  constexpr std::string_view capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+  constexpr std::string_view before = "'\"`=,([ ";
+  for (std::size_t at = message.find('$'); at != npos; at = message.find('$', at + 1)) {
+    if (at > 0 && before.find(message[at - 1]) == npos) continue;
+    const bool braced = message.substr(at + 1).starts_with('{');
+    const std::string_view rest = message.substr(at + (braced ? 2 : 1));
+    const std::size_t length =
+        std::min(rest.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"), rest.size());
+    const bool is_name = length > 1 && capitals.find(rest.front()) != npos;
+    if (is_name && (!braced || rest.substr(length).starts_with('}')))
+      return "$" + std::string(rest.substr(0, length));
+  }
+  return {};
+}
+
 }  // namespace
 
 void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last_episode) {
@@ -145,6 +163,11 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last
         fmt::format("sed -n {},{}p {}   # the program's last line before the exception, line {}",
                     line > 2 ? line - 2 : 1, line + 2, quote_shell(exception->path), line));
   }
+  if (const std::string name = unexpanded_variable(message); !name.empty())
+    finding.remedies.insert(
+        finding.remedies.begin(),
+        fmt::format("bash -c 'exec PROGRAM ... \"{0}\" ...'   # {0} came as text: no shell had expanded it",
+                    name));
   add_advice(finding, message + text_after(log, exception->source, exception->evidence.back().line), 0);
   add_tagging(finding, log, diagnosis);
   // One process ends by one exception: what it printed before of another one, without a traceback, it

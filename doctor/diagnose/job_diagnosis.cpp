@@ -3,6 +3,7 @@
 
 #include "base/text/text.hpp"
 #include "doctor/diagnose/finding_text.hpp"
+#include "doctor/diagnose/submit_remedies.hpp"
 #include "doctor/diagnose/words.hpp"
 
 #include <algorithm>
@@ -14,7 +15,6 @@ namespace ddlrun::diagnose {
 
 namespace {
 
-constexpr std::string_view comment_mark = "   # ";
 // Words of one scheduler; one that ends with '_' or '=' begins a name.
 constexpr auto slurm_words = std::to_array<std::string_view>(
     {"sbatch", "srun", "salloc", "sacct", "sacctmgr", "scontrol", "sinfo", "squeue", "scancel", "seff",
@@ -80,11 +80,19 @@ std::string name_tagging(std::string remedy, const std::string& tagging) {
   return remedy;
 }
 
+// "ddlrun submit --runner ddlrun" of a job with another runner, which has no options of launch.
+std::string_view submit_with_runner(const JobContext& job) {
+  return std::string_view(job.tagging).substr(0, job.tagging.find(" --rank-output"));
+}
+
 void fit_remedies_to(Finding& finding, const JobContext& job) {
   std::vector<std::string> fitted;
   for (const std::string& remedy : finding.remedies) {
-    std::string text = fit_scheduler(name_tagging(remedy, job.tagging), job.scheduler);
-    if (!text.empty()) fitted.push_back(name_job(text, job.id));
+    std::string text = job.ends_stalls ? without_stall_advice(remedy) : remedy;
+    text = name_tagging(std::move(text), job.tagging);
+    if (job.is_submitted) text = as_submit_remedy(std::move(text), job.scheduler, submit_with_runner(job));
+    text = fit_scheduler(text, job.scheduler);
+    if (!text.empty()) fitted.push_back(name_job(name_program(std::move(text), job.program), job.id));
   }
   if (!fitted.empty()) finding.remedies = std::move(fitted);
 }

@@ -6,6 +6,7 @@
 #include "doctor/diagnose/diagnosis.hpp"
 
 #include <string>
+#include <vector>
 
 namespace ddlrun::diagnose {
 
@@ -19,6 +20,9 @@ struct JobContext {
   std::string tagging;      // the command that prints the rank on each line; "": as the log's launcher has it
   std::string end;          // as the scheduler reports it: "was cancelled: terminated by ddl@node1"; ""
   bool is_certain = false;  // `end` is the cause, whatever the log contains
+  bool is_submitted = false;              // by `ddlrun submit`: remedies have its options
+  bool ends_stalls = false;               // it runs with --on-stall end
+  std::vector<std::string> program = {};  // for PROGRAM in a remedy; empty where it is not known
 };
 
 // `end` is the cause where the log has none, or where that is certain.

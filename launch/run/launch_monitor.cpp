@@ -332,9 +332,11 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   if (first) end.first_rank = first->rank;
   end.ranks = static_cast<std::uint32_t>(run_.plan.placed.job.ranks.size());
   diagnose::Diagnosis found;
+  diagnose::JobContext job = job_context(system_.environment);
+  job.ends_stalls = run_.spec.monitor.end_on_stall;
+  job.program = run_.record.program;
   if (is_open_mpi || first || !last_lines_.empty())  // of the other launchers silence shows nothing
-    found = diagnose::fit_to_job(lines_.diagnosis(end), job_context(system_.environment),
-                                 *diagnose::builtin_signatures());
+    found = diagnose::fit_to_job(lines_.diagnosis(end), job, *diagnose::builtin_signatures());
   if (run_.spec.output.writes_files()) found = cite_rank_files(std::move(found), stream_lines_);
   FailureContext context{result.exit_status,
                          first,

@@ -166,6 +166,7 @@ diagnose::JobContext job_context(const Environment& environment) {
   if (const std::string submitted = environment.get("DDLRUN_JOB_ID"); !submitted.empty()) {
     job.id = submitted;
     job.tagging = "ddlrun submit --rank-output prefix";
+    job.is_submitted = true;
   }
   return job;
 }

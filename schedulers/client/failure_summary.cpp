@@ -198,6 +198,9 @@ diagnose::JobContext job_context(System& system, const JobRef& job, const JobSta
   if (job.submitted_here()) {
     const std::string runner = submitted_setting(system, job, "runner");
     const bool is_own = runner.empty() || runner == "ddlrun";
+    context.is_submitted = true;
+    context.ends_stalls = submitted_setting(system, job, "on_stall") == "end";
+    context.program = submitted_program(system, job);
     context.tagging = fmt::format("ddlrun submit {}--rank-output prefix", is_own ? "" : "--runner ddlrun ");
   }
   context.is_certain = status.state == JobState::cancelled || is_saved_end(status);

@@ -31,19 +31,29 @@ bool reports_walltime(System& system, const std::string& log) {
   }
 }
 
-}  // namespace
-
-std::string submitted_setting(System& system, const JobRef& job, const std::string& key) {
+YamlValue submitted_value(System& system, const JobRef& job, const std::string& key) {
   if (!job.submitted_here()) return {};
   const std::string file = job.dir + "/ddlrun.yaml";
   try {
     std::vector<Message> errors;
     const auto settings = read_job_settings(system.files.read(file, max_settings_bytes), file, errors);
     const auto found = settings.find(key);
-    return found == settings.end() ? std::string() : found->second.value.text;
+    return found == settings.end() ? YamlValue() : found->second.value;
   } catch (const Error&) {
     return {};  // the directory is gone
   }
+}
+
+}  // namespace
+
+std::string submitted_setting(System& system, const JobRef& job, const std::string& key) {
+  return submitted_value(system, job, key).text;
+}
+
+std::vector<std::string> submitted_program(System& system, const JobRef& job) {
+  std::vector<std::string> words;
+  for (const YamlValue& word : submitted_value(system, job, "program").items) words.push_back(word.text);
+  return words;
 }
 
 std::vector<std::uint64_t> submitted_tasks(System& system, const JobRef& job) {

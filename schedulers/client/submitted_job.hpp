@@ -15,6 +15,8 @@ namespace ddlrun::schedulers {
 
 // A setting of the job as it was submitted ("signal" -> "USR1@120"); "" where it had none, or it is unknown.
 std::string submitted_setting(System& system, const JobRef& job, const std::string& key);
+// The program with its arguments; empty where it is unknown.
+std::vector<std::string> submitted_program(System& system, const JobRef& job);
 // The indices of an array's tasks, by its settings; none where it is no array, or it is unknown.
 std::vector<std::uint64_t> submitted_tasks(System& system, const JobRef& job);
 // "20" and 1 -> "20_1", "3[].server" -> "3[1].server".

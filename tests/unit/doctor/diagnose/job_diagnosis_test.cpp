@@ -59,6 +59,18 @@ TEST_CASE("the rank on each line is an option of submit") {
   CHECK(text.find("ddlrun submit --rank-output prefix") != std::string::npos);
 }
 
+TEST_CASE("in a job of submit a remedy has its options, its program and no advice that it follows already") {
+  JobContext job{LogSource::slurm, "7", "ddlrun submit --rank-output prefix", "", false, true, true,
+                 {"./t", "-x"}};
+  CHECK(fitted({"ddlrun launch --stall-timeout 60 --on-stall end ...", "PROGRAM --help",
+                "qsub -l walltime=HH:MM:SS ...   # more", "ddlrun launch --verify ..."},
+               job) ==
+        Texts{"./t --help", "ddlrun submit --walltime HH:MM:SS ...   # more", "ddlrun submit --verify ..."});
+  job.ends_stalls = false;
+  CHECK(fitted({"ddlrun launch --stall-timeout 60 --on-stall end ..."}, job) ==
+        Texts{"ddlrun submit --stall-timeout 60 --on-stall end ..."});
+}
+
 TEST_CASE("the scheduler's report of an end is the cause where the log has none, or where it is certain") {
   JobContext job{LogSource::pbs, "7.pbs01", "", "was cancelled: terminated by ddl@node1", true};
   const auto cause_of = [&](SignatureClass kind) {

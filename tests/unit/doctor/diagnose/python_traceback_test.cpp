@@ -31,6 +31,27 @@ void check(const Row& row) {
 
 }  // namespace
 
+TEST_CASE("a variable that no shell has expanded is named first") {
+  const auto first_remedy = [](const std::string& message) {
+    const auto found = diagnose_text(
+        "Traceback (most recent call last):\n  File \"/me/t.py\", line 3, in f\n"
+        "    g()\nValueError: " +
+        message + "\n");
+    return found.cause->remedies.front();
+  };
+  const std::string torchrun =
+      "The hostname of the rendezvous endpoint '$MASTER_ADDR:29500' must be a dot-separated list of labels";
+  CHECK(first_remedy(torchrun) ==
+        "bash -c 'exec PROGRAM ... \"$MASTER_ADDR\" ...'   # $MASTER_ADDR came as text: no shell had "
+        "expanded it");
+  CHECK(first_remedy("no directory ${DATA_ROOT}/train").find("$DATA_ROOT came as text") != std::string::npos);
+  for (const char* message :
+       {"costs 5$ or $5", "bad regex ^a$", "the key $ref", "path a$HOME", "${A}", "$X"}) {
+    CAPTURE(message);
+    CHECK(first_remedy(message).find("came as text") == std::string::npos);
+  }
+}
+
 TEST_CASE("the exception and the program's own line are the title") {
   const std::string head = "Traceback (most recent call last):\n";
   const std::string deep = [] {

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/submit_remedies.hpp"
+
+#include "base/text/interpreter.hpp"
+#include "base/text/text.hpp"
+#include "doctor/diagnose/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace ddlrun::diagnose {
+
+namespace {
+
+// Options and directives of schedulers, and those of submit that say the same. The first that fits.
+constexpr auto phrases = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {" from the scheduler (--mem, -l mem=)", " for the job (--memory)"},
+    {" from the scheduler (--mem, -l select=...:mem=)", " for the job (--memory)"},
+    {"qsub -l h_vmem=12G, sbatch --mem=12G ...   # -Xmx plus 20 %; on Grid Engine h_vmem counts per slot",
+     "ddlrun submit --memory 12GiB ...   # -Xmx plus 20 %"},
+    {"the directory of sbatch, or sbatch --chdir DIR; PBS: cd \"$PBS_O_WORKDIR\"",
+     "the directory of ddlrun submit, or --workdir DIR"},
+    {"(--mem, -l mem=)", "(--memory)"},
+    {"(--mem=, -l mem=, ", "(--memory, "},
+    {"(--mem=)", "(--memory)"},
+    {"(--mem)", "(--memory)"},
+    {"more --mem or", "more --memory or"},
+    {"srun --mem=... --exclusive", "ddlrun submit --memory SIZE --exclusive yes ..."},
+    {"(--time, -l walltime=, -W)", "(--walltime)"},
+    {"(--gres=gpu:N, --gpus-per-node=N)", "(--gpus N)"},
+    {"(--gres=gpu:N, -n N)", "(--gpus N)"},
+    {"(--gres=gpu:1, -p gpu)", "(--gpus 1 --queue gpu)"},
+    {"--gres=gpu:1", "--gpus 1"},
+    {"#SBATCH --gpus-per-node=", "--gpus "},
+    {"   # or --gres=gpu:4: request GPUs", "   # request GPUs"},
+    {"sbatch --time=", "ddlrun submit --walltime "},
+    {"sbatch --mem=... ;", "ddlrun submit --memory SIZE ...;"},
+    {"sbatch --signal=B:", "ddlrun submit --signal "},
+    {"sbatch --requeue --exclude=NODE ...", "ddlrun submit --requeue yes ..."},
+    {"sbatch --requeue ...", "ddlrun submit --requeue yes ..."},
+    {"sbatch -p ", "ddlrun submit --queue "},
+    {"sbatch --chdir=", "ddlrun submit --workdir "},
+    {"qsub -l walltime=HH:MM:SS ...", "ddlrun submit --walltime HH:MM:SS ..."},
+    {"qsub -l select=2:ncpus=40:mem=180gb ...   # more memory a chunk, at most what a node has; Torque: -l "
+     "mem=180gb",
+     "ddlrun submit --memory 180GiB ...   # more memory of each node, at most what it has"},
+    {"qsub -l select=2:ncpus=40:mpiprocs=4:ompthreads=10 ...   # ncpus = mpiprocs x ompthreads",
+     "ddlrun submit --cores-per-node 40 --threads 10 4x2 ...   # cores = ranks of a node x threads"},
+    {"qsub -l mem=... or select=N:mem=...", "ddlrun submit --memory SIZE ..."},
+    {"qsub -A ACCOUNT -P PROJECT ...", "ddlrun submit --account ACCOUNT --project PROJECT ..."},
+    {"qsub -N ", "ddlrun submit --name "},
+});
+
+// Options of launch that submit has too.
+constexpr auto shared_options =
+    std::to_array<std::string_view>({"--rank-output", "--stall-timeout", "--on-stall", "--verify",
+                                     "--framework", "--max-restarts", "--oversubscribe", "--affinity"});
+
+std::string replace_all(std::string text, std::string_view old, std::string_view by) {
+  for (std::size_t at = text.find(old); at != npos; at = text.find(old, at + by.size()))
+    text.replace(at, old.size(), by);
+  return text;
+}
+
+// "ddlrun launch --verify" -> "ddlrun submit --verify"
+std::string launch_as_submit(std::string text, std::string_view submit) {
+  constexpr std::string_view typed = "ddlrun launch ";
+  for (std::size_t at = text.find(typed); at != npos; at = text.find(typed, at + 1)) {
+    const std::string_view rest = std::string_view(text).substr(at + typed.size());
+    const std::string_view option = rest.substr(0, rest.find_first_of(" ,;"));
+    if (std::ranges::find(shared_options, option) == shared_options.end()) continue;
+    text.replace(at, typed.size() - 1, submit);
+  }
+  return text;
+}
+
+// "mpirun --mca pml ob1 -x A=1 ..." -> "ddlrun submit --environment OMPI_MCA_pml=ob1 --environment A=1 ...".
+// As it is with other options, which are no variables.
+std::string mpirun_as_submit(const std::string& command) {
+  const auto words = split(std::string_view(command), ' ');
+  std::size_t next = words.front() == "mpirun" ? 1 : 2;
+  if (words.front() != "mpirun" && !command.starts_with("ddlrun launch -x ")) return command;
+  std::string changed = "ddlrun submit";
+  const std::size_t begin = next;
+  for (; next + 1 < words.size() && words[next] != "...";) {
+    std::string variable;
+    if (words[next] == "-x") {
+      variable = words[next + 1];
+      next += 2;
+    } else if (words[next] == "--mca" && next + 2 < words.size()) {
+      variable = fmt::format("OMPI_MCA_{}={}", words[next + 1], words[next + 2]);
+      next += 3;
+    } else {
+      return command;
+    }
+    changed += " --environment " + quote_shell(variable);
+  }
+  if (next == begin || next + 1 != words.size() || words[next] != "...") return command;
+  return changed + " ...";
+}
+
+// "srun --exclude=node2 ...   # why": submit has no such option, a directive of Slurm has.
+std::string exclude_as_directive(const std::string& remedy) {
+  for (const std::string_view lead : {"srun --exclude=", "sbatch --exclude="}) {
+    if (!remedy.starts_with(lead)) continue;
+    const std::size_t end = remedy.find(" ...");
+    if (end == npos) return remedy;
+    const std::string why = remedy.substr(end + 4);
+    const std::string host = remedy.substr(lead.size(), end - lead.size());
+    const bool has_comment = why.starts_with(comment_mark);
+    return fmt::format("directives: ['--exclude={}']   # in ddlrun.yaml{}", host,
+                       has_comment ? "; " + why.substr(comment_mark.size()) : why);
+  }
+  return remedy;
+}
+
+// How many words of `program` are its name: "python3 -u train.py" and "./train" without arguments. 0: it has
+// none, as "python3 -c CODE".
+std::size_t name_length(std::span<const std::string> program) {
+  if (const auto script = find_script({program.begin(), program.end()})) return *script + 1;
+  const auto module = std::ranges::find(program, "-m");
+  const auto length = static_cast<std::size_t>(module - program.begin()) + 2;
+  return length <= program.size() ? length : 0;
+}
+
+// What PROGRAM is behind these words.
+std::string program_behind(std::string_view before, std::span<const std::string> program,
+                           std::size_t length) {
+  const std::string& script = program[length - 1];
+  const auto behind = [&](std::initializer_list<std::string_view> words) {
+    return std::ranges::any_of(words, [&](std::string_view word) { return before.ends_with(word); });
+  };
+  if (behind({"ldd "}))
+    return has(program[0], "/") ? quote_shell(program[0])
+                                : fmt::format("$(command -v {})", quote_shell(program[0]));
+  if (behind({"command -v "})) return quote_shell(program[0]);
+  if (behind({"python3 ", "python ", "bash ", "head -1 ", "md5sum ", "file ", "cp ", "mv "}))
+    return quote_shell(script);
+  return render_shell(program.first(length));
+}
+
+}  // namespace
+
+std::string as_submit_remedy(std::string remedy, LogSource scheduler, std::string_view submit) {
+  if (scheduler == LogSource::slurm) remedy = exclude_as_directive(remedy);
+  for (const auto& [typed, by] : phrases) remedy = replace_all(std::move(remedy), typed, by);
+  if (!has(remedy, "--gpu-bind"))
+    remedy = replace_all(std::move(remedy), "srun --gpus-per-node=", "ddlrun submit --gpus ");
+  remedy = launch_as_submit(std::move(remedy), submit);
+  const std::size_t mark = std::min(remedy.find(comment_mark), remedy.size());
+  std::vector<std::string> parts;
+  // Quoted text is one command.
+  const std::string command = remedy.substr(0, mark);
+  if (command.find_first_of("'\"`") != npos) return remedy;
+  for (std::string_view rest = command; !rest.empty();) {
+    const std::size_t end = std::min(rest.find("; "), rest.size());
+    parts.push_back(mpirun_as_submit(std::string(rest.substr(0, end))));
+    rest.remove_prefix(std::min(rest.size(), end + 2));
+  }
+  return join(parts, "; ") + remedy.substr(mark);
+}
+
+std::string name_program(std::string remedy, std::span<const std::string> program) {
+  constexpr std::string_view word = "PROGRAM";
+  const std::size_t length = name_length(program);
+  if (length == 0) return remedy;
+  for (std::size_t at = find_word(remedy, word); at != npos;) {
+    const std::size_t end = at + word.size();
+    const bool is_part = end + 1 < remedy.size() && remedy[end] == '.' && remedy[end + 1] != ' ';
+    const std::string by =
+        is_part ? std::string(word) : program_behind(std::string_view(remedy).substr(0, at), program, length);
+    remedy.replace(at, word.size(), by);
+    at = find_word(remedy, word, at + by.size());
+  }
+  return remedy;
+}
+
+std::string without_stall_advice(std::string remedy) {
+  const std::size_t advice = remedy.find("ddlrun launch --stall-timeout 60 --on-stall end");
+  if (advice == npos) return remedy;
+  constexpr std::string_view lead = ", or ";
+  const bool is_second = advice > lead.size() && remedy.compare(advice - lead.size(), lead.size(), lead) == 0;
+  return is_second ? remedy.substr(0, advice - lead.size()) : std::string();
+}
+
+}  // namespace ddlrun::diagnose

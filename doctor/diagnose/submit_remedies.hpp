@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Remedies in the words of the run: options of `ddlrun submit` in its jobs, and the program's own name. Pure.
+#pragma once
+
+#include "doctor/diagnose/diagnosis.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ddlrun::diagnose {
+
+inline constexpr std::string_view comment_mark = "   # ";  // behind the command of a remedy
+
+// "ddlrun launch --verify ...", "sbatch --time=HH:MM:SS ...", "more memory (--mem)" as options of submit.
+// What submit has no option for stays as it is. `submit`: "ddlrun submit", with the runner that options of
+// launch need.
+std::string as_submit_remedy(std::string remedy, LogSource scheduler, std::string_view submit);
+
+// PROGRAM as a word: "PROGRAM --help" -> "python3 train.py --help", "ldd PROGRAM" -> "ldd $(command -v
+// python3)".
+std::string name_program(std::string remedy, std::span<const std::string> program);
+
+// Without the advice to end a run that stalls, for a run that has it; "" if nothing else is left.
+std::string without_stall_advice(std::string remedy);
+
+}  // namespace ddlrun::diagnose
