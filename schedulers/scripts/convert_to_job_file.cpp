@@ -201,6 +201,7 @@ class JobFileWriter {
         dependencies.push_back(kind + ":" + std::string(job));
     set_list("dependencies", dependencies);
     set("signal", request_.signal.starts_with("B:") ? request_.signal.substr(2) : request_.signal);
+    if (can_carry_requeue(script_, request_)) set("requeue", "yes");
     set("workdir", request_.dir);
   }
 
