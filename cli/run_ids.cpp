@@ -10,7 +10,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <optional>
+#include <utility>
 
 namespace ddlrun::cli {
 
@@ -26,23 +29,22 @@ std::optional<JobRef> find_job(System& system, const std::string& word) {
   return job && job->submitted_here() ? job : std::nullopt;
 }
 
-// The job's script makes "run.ID", and "run.ID.1" when it starts again.
-std::string find_newest_run(System& system, const JobRef& job) {
+// The job's script makes "run.ID", and "run.ID.1" when it starts again. Oldest first.
+std::vector<std::string> list_job_runs(System& system, const JobRef& job) {
   const std::string stem = job.task.empty() ? "run." : "run." + job.id;
-  std::string newest;
-  std::int64_t newest_start = -1;
-  if (system.kernel == nullptr) return newest;
+  std::vector<std::pair<std::int64_t, std::string>> runs;
+  if (system.kernel == nullptr) return {};
   for (const std::string& name : system.kernel->list_directory(job.dir)) {
     const bool is_own = name.starts_with(stem) &&
                         (job.task.empty() || name.size() == stem.size() || name[stem.size()] == '.');
     const std::string directory = job.dir + "/" + name;
     if (!is_own || !system.files.exists(directory + "/run.json")) continue;
-    const std::int64_t start = launch::read_run(system, directory, false).start_us;
-    if (start <= newest_start) continue;
-    newest = directory;
-    newest_start = start;
+    runs.emplace_back(launch::read_run(system, directory, false).start_us, directory);
   }
-  return newest;
+  std::ranges::sort(runs);
+  std::vector<std::string> directories;
+  for (auto& [start, directory] : runs) directories.push_back(std::move(directory));
+  return directories;
 }
 
 // "2026-11-25 22:32:37" -> "20261125-223237", as the id of a run begins.
@@ -64,13 +66,30 @@ std::string find_run_or_job(System& system, const std::string& word, const std::
     throw Error(ErrorKind::request,
                 {fmt::format("job {} is an array: each task has a run of its own", id), "",
                  fmt::format("{} {}", command, quote_shell(task_id(*job, tasks.front())))});
-  std::string directory = find_newest_run(system, *job);
-  if (!directory.empty()) return directory;
+  const auto runs = list_job_runs(system, *job);
+  if (!runs.empty()) return runs.back();
   throw Error(
       ErrorKind::request,
       {fmt::format("job {} has no run of ddlrun launch: it has not started one, or its runner is another",
                    id),
        printable(job->dir, 300), "ddlrun status " + quote_shell(job->id)});
+}
+
+std::vector<launch::HistoryRow> read_job_runs(System& system, const std::string& word) {
+  const auto job = find_job(system, word);
+  if (!job || (job->task.empty() && !submitted_tasks(system, *job).empty())) return {};
+  std::vector<launch::HistoryRow> runs;
+  try {
+    const auto now =
+        std::chrono::duration_cast<std::chrono::seconds>(system.clock.now().time_since_epoch()).count();
+    for (const std::string& directory : list_job_runs(system, *job)) {
+      const launch::RunRecord run = launch::read_run(system, directory, false);
+      runs.push_back(launch::history_row(run, directory, launch::find_run_state(system, run), now));
+    }
+  } catch (const Error&) {
+    return {};  // a damaged record: the command that shows it refuses it
+  }
+  return runs;
 }
 
 bool is_run_the_last(System& system) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/os/system.hpp"
+#include "launch/history/history.hpp"
 
 #include <string>
 #include <vector>
@@ -17,6 +18,10 @@ void refuse_run_ids(const std::vector<std::string>& ids, const std::string& comm
 // before the beginning of a run's id: "2", "9_1", "9[1]". Of a job, its newest run. `command` is for the
 // remedy. Error{request} for a job without a run, and for an array as a whole.
 std::string find_run_or_job(System& system, const std::string& word, const std::string& command);
+
+// The runs of a job, of which one that started again has several, oldest first; empty where `word` means no
+// job, or an array as a whole.
+std::vector<launch::HistoryRow> read_job_runs(System& system, const std::string& word);
 
 // Whether the newest run is newer than the newest job and belongs to no job: then `last` of commands that
 // take both is that run.

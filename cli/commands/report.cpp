@@ -22,7 +22,8 @@ constexpr std::string_view report_examples =
 
 constexpr std::string_view report_notes =
     R"(The page shows the plan as a picture, the planned and the real place of each rank, exported variables and
-their reasons, the first failure, and the trainer's curves if the run wrote --metrics. It loads nothing
+their reasons, the first failure, and the trainer's curves if the run wrote --metrics. For a job that started
+again it lists all its runs. It loads nothing
 from elsewhere. It contains program arguments and log lines: read it before you share it.)";
 
 struct ReportOptions {
@@ -32,7 +33,9 @@ struct ReportOptions {
 
 int run_report_command(System& system, const ReportOptions& options) {
   const std::string directory = find_run_or_job(system, options.run, "ddlrun report");
-  const std::string html = render_report_html(read_run_view(system, directory));
+  ReportInput input = read_run_view(system, directory);
+  input.job_runs = read_job_runs(system, options.run);
+  const std::string html = render_report_html(input);
   if (options.file == "-") {
     system.out(html);
     return 0;

@@ -29,12 +29,13 @@ struct ReportInput {
   std::string command_line;             // that started it, to be pasted
   std::vector<ReportPicture> machines;  // with the ranks of one host each
   std::optional<Training> training;
-  std::string metrics_file;              // where that was read
-  std::string timeline;                  // a file, or ""
-  std::string first_log;                 // the file of the rank that failed first, or ""
-  std::vector<std::string> first_lines;  // its last lines
-  std::vector<std::string> notes;        // what could not be read, and why
-  std::string made;                      // "ddlrun 0.1.0, 2026-11-21T03:19:14Z"
+  std::string metrics_file;               // where that was read
+  std::string timeline;                   // a file, or ""
+  std::string first_log;                  // the file of the rank that failed first, or ""
+  std::vector<std::string> first_lines;   // its last lines
+  std::vector<std::string> notes;         // what could not be read, and why
+  std::vector<HistoryRow> job_runs = {};  // all runs of its job, oldest first
+  std::string made;                       // "ddlrun 0.1.0, 2026-11-21T03:19:14Z"
 };
 
 std::string render_report_html(const ReportInput& input);

@@ -60,6 +60,22 @@ std::vector<std::string> stall_lines(const RunMonitoring& watched) {
   return lines;
 }
 
+// A job that starts again has several.
+std::string render_job_runs(const std::vector<HistoryRow>& runs) {
+  if (runs.size() < 2) return {};
+  std::vector<std::string> lines;
+  std::int64_t seconds = 0;
+  for (const HistoryRow& run : runs) {
+    seconds += run.seconds.value_or(0);
+    lines.push_back(fmt::format("{}, {}: {} ({})", run.start,
+                                run.seconds ? render_duration(*run.seconds) : "unknown time",
+                                status_words(run), run.directory));
+  }
+  return fmt::format("<h3>Runs of job {}: {}, {} in all</h3>\n", escape_html(runs.back().job, 80),
+                     runs.size(), render_duration(seconds)) +
+         render_list(lines);
+}
+
 std::string render_state(RunState state) {
   if (state == RunState::unseen)
     return "<p>The end of this run is unknown: its ddlrun was killed, or the machine went down.</p>\n";
@@ -175,6 +191,7 @@ std::string render_facts_section(const ReportInput& input) {
         render_file_link(input.timeline), escape_html(input.timeline, 1000));
   }
   text += "</dl>\n";
+  text += render_job_runs(input.job_runs);
   if (!input.command_line.empty())
     text += "<h3>Started as</h3>\n<pre>" + escape_html(input.command_line, 20000, true) + "</pre>\n";
   if (!run.remarks.empty()) text += "<h3>Decided for you</h3>\n" + render_list(run.remarks);

@@ -62,6 +62,9 @@ std::string remark(const JobStatus& status) {
     text +=
         fmt::format("; it stays queued: ddlrun cancel {}, then {}", quote_shell(status.id), status.remedy);
   if (status.restarts > 0) text += fmt::format("{}restart {}", text.empty() ? "" : "; ", status.restarts);
+  if (status.runs > 1)
+    text += fmt::format("{}{} runs, {} in all", text.empty() ? "" : "; ", status.runs,
+                        time_column(status.all_seconds));
   return printable(text, 400);
 }
 

@@ -42,6 +42,8 @@ struct JobStatus {
   std::string name, output, error_output;    // of the job; paths of its logs: "" where they are not known
   std::optional<std::uint64_t> run_seconds;  // so far, or in all
   int restarts = 0;
+  std::size_t runs = 0;           // of ddlrun launch in it, where it has started again
+  std::uint64_t all_seconds = 0;  // of these runs together
   bool never = false;  // it waits for what cannot come: it stays in the queue until somebody cancels it
   std::string remedy;  // what to ask for instead, where `never`
   bool may_lack_tasks = false;   // an array of which the scheduler may have forgotten tasks

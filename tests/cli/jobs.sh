@@ -167,6 +167,9 @@ expect_refusal 3 'job 2.minsky1 has no run of ddlrun launch' "$DDLRUN" report 2
 launch_into "$directory/run.2.minsky1"
 launch_into "$directory/run.2.minsky1.1"
 expect 0 "ddlrun: wrote $work/$directory/run.2.minsky1.1/report.html" "$DDLRUN" report 2
+grep -q '<h3>Runs of job .*: 2, .* in all</h3>' "$directory/run.2.minsky1.1/report.html" || fail "the report has not both starts"
+env PATH="$work/bin:$PATH" "$DDLRUN" status 2 > table
+grep -q '2 runs, 0:0[0-9] in all' table || fail "the time of both starts: $(cat table)"
 answer qsub "$recorded/pbs/01_qsub.out"
 chmod +x bin/qsub
 

@@ -26,6 +26,9 @@ ReportInput evil_input() {
   input.directory = input.command_line = input.metrics_file = input.timeline = input.first_log = input.made =
       evil;
   input.first_lines = input.notes = {evil};
+  HistoryRow part;
+  part.start = part.directory = part.job = evil;
+  input.job_runs = {part, part};
   input.machines = {{evil, "<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"><g/></svg>"}};
   input.training.emplace();
   input.training->net = input.training->data = evil;
@@ -72,6 +75,27 @@ TEST_CASE("a large job's table is cut, with what is odd kept") {
   CHECK(count(html, "<tr class=\"odd\"") == 1);
   CHECK(html.find(">4000<") != std::string::npos);
   CHECK(html.size() < 400'000);
+}
+
+TEST_CASE("the runs of a job that started again are listed with their time and their end") {
+  HistoryRow first, second;
+  first.start = "2026-11-27T08:00:00Z";
+  first.directory = "/jobs/a/run.7";
+  first.seconds = 59;
+  first.exit_status = 75;
+  first.saved = true;
+  second.start = "2026-11-27T08:03:00Z";
+  second.directory = "/jobs/a/run.7.1";
+  second.seconds = 62;
+  second.job = "7";
+  ReportInput input;
+  input.job_runs = {first, second};
+  const std::string html = render_report_html(input);
+  CHECK(count(html, "<h3>Runs of job 7: 2, 2:01 in all</h3>") == 1);
+  CHECK(count(html, "<li>2026-11-27T08:00:00Z, 0:59: saved (/jobs/a/run.7)</li>") == 1);
+  CHECK(count(html, "<li>2026-11-27T08:03:00Z, 1:02: ok (/jobs/a/run.7.1)</li>") == 1);
+  input.job_runs.pop_back();
+  CHECK(count(render_report_html(input), "Runs of job") == 0);
 }
 
 TEST_CASE("an empty record is still a page") {
