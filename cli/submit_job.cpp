@@ -8,6 +8,7 @@
 #include "launch/plan/choose_program.hpp"
 #include "launch/plan/job_threads.hpp"
 #include "launch/plan/nested_program.hpp"
+#include "launch/plan/python_syntax.hpp"
 #include "launch/plan/resolve_framework.hpp"
 #include "schedulers/client/job_dependencies.hpp"
 #include "schedulers/client/job_directory.hpp"
@@ -151,6 +152,26 @@ int show_submission(System& system, const JobRequest& wanted, const schedulers::
   return 0;
 }
 
+// The script as the job's Python reads it. Of another Python, which modules or setup bring, it is only a
+// warning.
+int check_syntax(System& system, const JobSpec& job, bool dry_run) {
+  if (job.container) return 0;
+  Command program = job.program;
+  const bool in_venv = !job.venv.empty() && !program.empty() && program[0].find('/') == std::string::npos;
+  if (in_venv) program[0] = job.venv + "/bin/" + program[0];
+  if (in_venv && !program[0].starts_with('/')) program[0] = job.workdir + "/" + program[0];
+  const auto error = launch::find_syntax_error(system, program, job.workdir);
+  if (!error) return 0;
+  const bool is_certain =
+      job.modules.empty() && job.conda.empty() && job.setup.empty() && job.dependencies.empty();
+  if (is_certain && !dry_run) {
+    system.err(render_error("ddlrun", *error));
+    return exit_code(ErrorKind::request);
+  }
+  system.err(render_message("ddlrun", "warning", *error));
+  return 0;
+}
+
 // What each rank would find out only after the wait in the queue. The status for it; 0: nothing.
 int check_before_submission(System& system, const JobRequest& wanted, bool dry_run) {
   const JobSpec& job = wanted.parsed.job;
@@ -163,6 +184,7 @@ int check_before_submission(System& system, const JobRequest& wanted, bool dry_r
       system.err(render_error("ddlrun", error));
   }
   if (!paths.errors.empty()) return dry_run ? 0 : exit_code(ErrorKind::request);
+  if (const int status = check_syntax(system, job, dry_run); status != 0) return status;
   if (job.runner != Runner::ddlrun || job.container) return 0;
   launch::check_not_nested(job.program, job.dims.world_size(), job.nodes(),
                            {"ddlrun submit " + topology::render_dims(job.dims), true});

@@ -164,6 +164,14 @@ void check_program(System& system, const std::string& name, const std::string& p
        has_slash ? remedy_for_missing_file(system, name) : remedy_for_unknown_program(system, name)});
 }
 
+void check_shared_program(System& system, const std::vector<std::string>& words) {
+  if (words.empty() || words[0].find('/') == std::string::npos || !system.files.exists(words[0])) return;
+  const auto first_part = [](const std::string& path) { return path.substr(0, path.find('/', 1)); };
+  const bool is_shared =
+      !words[0].starts_with('/') || first_part(words[0]) == first_part(system.environment.workdir);
+  if (is_shared) check_may_run(system, words[0], {});
+}
+
 int check_trainer_options(System& system, const ChosenProgram& program, std::size_t ranks, bool files_count) {
   if (program.command.size() < 2 || !(program.is_trainer || is_named_trainer(system, program.command)))
     return 0;

@@ -26,6 +26,10 @@ bool has_trainer(System& system);
 // Error{request} if there is no such program here; `place`: where it is named, if not on the command line.
 void check_program(System& system, const std::string& name, const std::string& place = {});
 
+// For ranks on other hosts only: Error{request} if the program is a file here that cannot run, on the file
+// tree of the working directory, which the hosts are supposed to share. One that is not here may be there.
+void check_shared_program(System& system, const std::vector<std::string>& words);
+
 // Lets the bundled trainer judge its own options, in one process that starts nothing: its message goes to
 // system.err, and its status, 2 or 3, is returned; 0: nothing is known against them. `files_count`: a file
 // that is missing here is a fault, for ranks will run here, in this directory.

@@ -12,6 +12,7 @@
 #include "launch/plan/multi_program.hpp"
 #include "launch/plan/nested_program.hpp"
 #include "launch/plan/plan_job_ranks.hpp"
+#include "launch/plan/python_syntax.hpp"
 #include "launch/plan/select_launcher.hpp"
 #include "launch/plan/shell_environment.hpp"
 #include "launch/plan/slurm_slots.hpp"
@@ -112,10 +113,16 @@ std::string launch_line(const LaunchSpec& spec) {
 
 ProgramPlan plan_program(System& system, const LaunchSpec& spec, const PlacedRanks& placed) {
   ProgramPlan plan;
+  const bool runs_here = placed.job.on_this_host(system.environment);
   // With a list, the command line names the list and each rank's map its program.
-  plan.program = spec.program_list.empty()
-                     ? choose_program(system, spec.program, placed.job.on_this_host(system.environment))
-                     : ChosenProgram{{spec.program_list}, false};
+  plan.program = spec.program_list.empty() ? choose_program(system, spec.program, runs_here)
+                                           : ChosenProgram{{spec.program_list}, false};
+  if (!runs_here) check_shared_program(system, spec.program);
+  if (const auto error = find_syntax_error(system, spec.program, system.environment.workdir)) {
+    if (runs_here) throw Error(ErrorKind::request, *error);
+    plan.remarks.push_back(
+        fmt::format("{} ({}); the hosts may have another Python", error->what, error->where));
+  }
   if (placed.kind() == LauncherKind::ssh) check_without_mpi(spec.framework, has_mpirun(system, spec));
   check_not_nested(plan.program.command, placed.job.ranks.size(), placed.job.hosts.size(),
                    {launch_line(spec), spec.shape.says_count()});

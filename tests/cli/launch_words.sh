@@ -172,6 +172,13 @@ done
 printf 'print(1)\n' > train.py
 refused "the script 'trian.py' was not found" 'train.py   # did you mean this?' 1 -- python3 trian.py
 refused "the program 'train.py' was not found" 'python3 train.py' 1 -- train.py
+# What no rank could run, here or on the hosts that share the directory, and what Python cannot read.
+for hosts in localhost h9; do
+  refused "'./train.py' is not executable" 'python3 ./train.py, or chmod +x ./train.py' 1 $hosts --sockets 1 --cores 1 -- ./train.py
+done
+printf 'import os\nx = = 1\n' > wrong.py
+refused "cannot read the script: invalid syntax" 'sed -n 1,3p wrong.py   # then correct line 2' 1 -- python3 -u wrong.py --lr 1
+check "the check writes nothing" test ! -e __pycache__
 refused "the program 'trian.py' was not found" 'python3 train.py   # did you mean this?' 1 -- trian.py
 refused "the program 'pyton3' was not found" 'python3   # did you mean this?' 1 -- pyton3 train.py
 # The trainer's options without --, and images as a program.

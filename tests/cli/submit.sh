@@ -288,6 +288,14 @@ refuses '/trian does not exist' 2x1 -- ./trian
 touch plain.sh
 refuses 'chmod +x' 2x1 -- ./plain.sh
 refuses '/trian.py does not exist' 2x1 -- python3 trian.py
+printf 'import os\nx = = 1\n' > wrong.py && chmod +x wrong.py
+refuses 'cannot read the script: invalid syntax' 2x1 -- python3 wrong.py
+grep -qx '  at:  wrong.py:2' "$work/err" || fail "no line: $(cat "$work/err")"
+refuses 'wrong.py has no #! line' 2x1 -- ./wrong.py
+expect 0 'cannot read the script: invalid syntax' "${slurm[@]}" --dry-run 2x1 -- python3 wrong.py
+expect 0 'cannot read the script: invalid syntax' "${slurm[@]}" --dependencies afterok:7 --dry-run 2x1 -- python3 wrong.py
+[ ! -e __pycache__ ] || fail "the check wrote a file"
+rm wrong.py
 refuses '/trian.sh does not exist' 2x1 -- bash -e trian.sh
 refuses '/venv/bin/activate does not exist' --venv venv 2x1 -- python3
 refuses '/nowhere does not exist' --workdir "$PWD/nowhere" 2x1 -- true
@@ -324,7 +332,7 @@ rm -r ddlrun-jobs "$work/handed_in"
 expect 0 'made.sh does not exist; it must exist when the job starts' "${slurm[@]}" --dependencies afterok:7 --dry-run 2x1 -- ./made.sh
 expect 0 'trian does not exist; try: ls' "${slurm[@]}" --dry-run 2x1 -- ./trian
 # A job's name is that of its program; a job that can never run is reported at once, also with --detach.
-expect 4 'ddlrun cancel 4711; then' env WAITS=PartitionTimeLimit "${slurm[@]}" 2x1 -- python3 plain.sh
+expect 4 'ddlrun cancel 4711; then' env WAITS=PartitionTimeLimit "${slurm[@]}" 2x1 -- bash plain.sh
 [ "$(sed -n 's/^#SBATCH --job-name=//p' ddlrun-jobs/*/job.sh)" = plain ] || fail "another name: $(ls ddlrun-jobs)"
 expect 0 '' env WAITS=Resources "${slurm[@]}" 2x1 -- true
 # A job that Slurm refuses leaves no files.

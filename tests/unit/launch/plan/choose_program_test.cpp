@@ -95,6 +95,36 @@ TEST_CASE("words before the program, and files that the shell would run, are ref
         "where nosuch is");
 }
 
+TEST_CASE("for ranks on other hosts a file that cannot run is refused where the hosts share it") {
+  tests::FakeSystem fake;
+  tests::FakeHostInfo host;
+  for (const char* file : {"./plain.py", "./line.py", "/home/me/plain.sh", "/opt/plain", "./good"}) {
+    host.infos[file].kind = FileInfo::Kind::file;
+    host.infos[file].mode = file == std::string("./line.py") || file == std::string("./good") ? 0755 : 0644;
+    fake.files.files[file] = "import torch\n";
+  }
+  fake.environment.workdir = "/home/me/run";
+  System system = fake.interfaces();
+  system.kernel = &host;
+  const auto refusal = [&](const std::string& program) -> std::string {
+    try {
+      check_shared_program(system, {program, "-x"});
+    } catch (const Error& error) {
+      return error.message().what + " | " + error.message().hint;
+    }
+    return {};
+  };
+  CHECK(refusal("./plain.py") ==
+        "'./plain.py' is not executable | python3 ./plain.py, or chmod +x ./plain.py");
+  CHECK(refusal("./line.py") ==
+        "'./line.py' has no #! line: the shell would run it, not Python | python3 ./line.py");
+  CHECK(refusal("/home/me/plain.sh") == "'/home/me/plain.sh' is not executable | chmod +x /home/me/plain.sh");
+  for (const char* other : {"/opt/plain", "./good", "./absent.py", "python3"}) {
+    CAPTURE(other);
+    CHECK(refusal(other).empty());
+  }
+}
+
 }  // namespace ddlrun::launch
 
 TEST_SUITE_END();
