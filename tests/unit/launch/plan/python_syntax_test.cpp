@@ -22,7 +22,7 @@ struct Answer {
 std::optional<Message> check(const std::vector<std::string>& program, const Answer& answer,
                              std::vector<Command>* ran = nullptr) {
   tests::FakeSystem fake;
-  fake.files.files = {{"/w/train.py", "x = = 1\n"}, {"/w/a b.py", ""}};
+  fake.files.files = {{"/usr/bin/python3", ""}, {"/w/train.py", "x = = 1\n"}, {"/w/a b.py", ""}};
   fake.processes.answer = [&](const Command&) {
     ProcessResult result;
     result.out = answer.out;
