@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # packages.sh DEB|RPM [OUTPUT-DIRECTORY [BUILD]]: makes the packages ddlrun, ddlrun-bench, libddl0.1 and libddl-dev of a
-# build tree (build/run) with CPack, for the distribution of this machine. DEB needs dpkg-dev, RPM needs rpm. RELEASE=2: the
+# build tree (build/run) with CPack, for the distribution of this machine. DEB needs dpkg-dev and file, RPM needs rpm. RELEASE=2: the
 # second package of the same version. DEBFULLNAME and DEBEMAIL: who makes them, the maintainer of the packages.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
@@ -9,11 +9,13 @@ kind=${1:-}
 output=$(readlink -m "${2:-.}")
 build=$(readlink -f "${3:-$here/../build/run}")
 case $kind in
-  DEB) tool=dpkg-shlibdeps package=dpkg-dev ;;
-  RPM) tool=rpmbuild package=rpm ;;
+  DEB) tools="dpkg-shlibdeps file" packages="dpkg-dev file" ;;
+  RPM) tools=rpmbuild packages=rpm ;;
   *) sed -n '3,4s/^# //p' "$0" >&2; exit 2 ;;
 esac
-command -v "$tool" > /dev/null || { echo "packages.sh $kind needs $tool: apt-get install $package" >&2; exit 3; }
+for tool in $tools; do
+  command -v "$tool" > /dev/null || { echo "packages.sh $kind needs $tool: apt-get install $packages" >&2; exit 3; }
+done
 mkdir -p "$output"
 umask 022
 cd "$build"
