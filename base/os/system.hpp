@@ -62,6 +62,7 @@ struct ChildView {
   std::vector<std::string> below;              // names of the processes that the child itself has started
   std::optional<std::uint64_t> bytes_written;  // by the child, to all files and pipes
   bool stdout_full = false;  // our stdout, which the child writes to, takes nothing more now
+  bool stopped = false;      // by a signal, or a debugger
 };
 
 // What is done while a guarded child runs.

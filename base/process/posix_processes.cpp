@@ -133,6 +133,8 @@ ChildView view_child(pid_t child) {
   view.bytes_written = read_bytes_written(child);
   pollfd out{STDOUT_FILENO, POLLOUT, 0};
   view.stdout_full = ::poll(&out, 1, 0) == 0;
+  const char state = read_process(child).state;
+  view.stopped = state == 'T' || state == 't';
   return view;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "launch/monitor/exit_banner.hpp"
 
+#include "base/text/text.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -27,6 +29,18 @@ bool is_report_of_end(std::string_view line) {
       "The first process to do so was", "Process name: [[", "Exit code:",
       "Exited with exit code",          "EXIT CODE:",       "BAD TERMINATION"};
   return std::ranges::any_of(reports, [&](std::string_view text) { return line.find(text) != line.npos; });
+}
+
+bool announces_end(std::string_view line) {
+  return opens_banner(line) || line.starts_with("MPI_ABORT was invoked on rank");
+}
+
+std::optional<int> reported_status(std::string_view line) {
+  constexpr std::string_view label = "Exit code:";
+  const std::string_view text = trim(line);
+  if (!text.starts_with(label)) return std::nullopt;
+  const auto status = parse_unsigned(trim(text.substr(label.size())), 255);
+  return status ? std::optional(static_cast<int>(*status)) : std::nullopt;
 }
 
 std::string ExitBannerFilter::take(std::string_view line) {

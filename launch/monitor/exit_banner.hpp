@@ -3,6 +3,7 @@
 // names its reason, place and remedy they say nothing new.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,12 @@ namespace ddlrun::launch {
 
 // Whether the line belongs to a message by which a launcher reports that a rank failed: it has no reason.
 bool is_report_of_end(std::string_view line);
+
+// Whether Open MPI's mpirun says in the line that it ends the job because of a rank.
+bool announces_end(std::string_view line);
+
+// The status of "Exit code:    1", of the rank that was first.
+std::optional<int> reported_status(std::string_view line);
 
 class ExitBannerFilter {
  public:

@@ -13,15 +13,18 @@ bool is_connection(const std::string& name) { return name == "ssh" || name == "s
 
 }  // namespace
 
-bool OverdueEndDetector::tick(Time now, bool ended, const ChildView& mpirun) {
-  const bool idle = ended && mpirun.bytes_written && mpirun.bytes_written == bytes_written_ &&
-                    !mpirun.stdout_full && std::ranges::all_of(mpirun.below, is_connection);
+bool OverdueEndDetector::tick(Time now, JobEnd end, const ChildView& mpirun) {
+  const bool childless = end == JobEnd::failing || std::ranges::all_of(mpirun.below, is_connection);
+  const bool idle = end != JobEnd::none && mpirun.bytes_written && mpirun.bytes_written == bytes_written_ &&
+                    !mpirun.stdout_full && !mpirun.stopped && childless;
   bytes_written_ = mpirun.bytes_written;
-  if (!idle || now - last_tick_ > longest_gap) idle_since_.reset();
+  if (!idle) idle_since_.reset();
+  const auto gap = now - last_tick_;
+  if (idle_since_ && gap > longest_gap) *idle_since_ += gap;
   last_tick_ = now;
   if (!idle) return false;
   if (!idle_since_) idle_since_ = now;
-  return now - *idle_since_ >= end_patience;
+  return now - *idle_since_ >= (end == JobEnd::all_ended ? end_patience : abort_patience);
 }
 
 }  // namespace ddlrun::launch

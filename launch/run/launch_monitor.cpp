@@ -87,7 +87,8 @@ RunHooks LaunchMonitor::hooks() {
   if (run_.spec.monitor.has_status && run_.command.forwards_end) {
     hooks.on_signal = [this](int signal, bool delivered) {
       const auto now = system_.clock.steady();
-      return delivered ? stop_.note(signal, now) : stop_.take(signal, ranks_->has_report(), now);
+      const bool can_save = ranks_->has_report() && job_end() == JobEnd::none;
+      return delivered ? stop_.note(signal, now) : stop_.take(signal, can_save, now);
     };
   } else if (run_.spec.monitor.has_status && run_.plan.placed.kind() != LauncherKind::ssh) {
     hooks.on_signal = [this](int signal, bool) { return stop_.pass(signal, system_.clock.steady()); };
@@ -119,6 +120,8 @@ void LaunchMonitor::take(std::string_view line) {
   }
   if (run_.plan.program.verify && !rest.empty()) rest = placement_.take_line(rest);
   daemons_.take_line(rest);
+  end_announced_ = end_announced_ || announces_end(rest);
+  if (!announced_status_ && end_announced_) announced_status_ = reported_status(rest);
   analyse(rest, rank);
   const auto& pass = system_.program_err ? system_.program_err : system_.err;
   if (!rest.empty()) keep_last(rest);
@@ -196,19 +199,35 @@ int LaunchMonitor::tick(Time now, const ChildView& mpirun) {
   return SIGTERM;
 }
 
-// Open MPI 5.0.7 can miss the end of a rank, and then waits forever (openpmix/prrte#2713).
+// Open MPI ends the job for each rank that a signal ended. For an exit status it may be asked not to
+// (orte_abort_on_non_zero_status), so its own words count.
+JobEnd LaunchMonitor::job_end() const {
+  const MonitorRecord& record = ranks_->record();
+  if (record.ends.size() == run_.plan.placed.job.ranks.size()) return JobEnd::all_ended;
+  const bool by_signal = record.first_ended || (record.first_failure && record.first_failure->signal != 0);
+  return end_announced_ || by_signal ? JobEnd::failing : JobEnd::none;
+}
+
+// Open MPI 5.0.7 can miss the end of a rank, and then waits forever (openpmix/prrte#2713). Open MPI 4.1 waits
+// for its own lock where PMIx fails to store a message.
 // A second TERM is urgent for mpirun, which then leaves its files: it is killed instead.
 bool LaunchMonitor::is_overdue(Time now, const ChildView& mpirun) {
   if (run_.plan.placed.kind() != LauncherKind::open_mpi) return false;
-  const std::size_t ranks = run_.plan.placed.job.ranks.size();
-  if (!overdue_.tick(now, ranks_->record().ends.size() == ranks, mpirun)) return false;
+  const JobEnd end = job_end();
+  if (!overdue_.tick(now, end, mpirun)) return false;
   overdue_since_ = now;
-  system_.err(render_message(
-      "ddlrun", "warning",
-      {fmt::format("all ranks have ended, but mpirun has not within {} s: ddlrun ends it",
-                   end_patience.count()),
-       run_.plan.placed.launcher.program,
-       "--no-monitor, if processes of MPI_Comm_spawn outlive the ranks; else the job is complete"}));
+  Message message{fmt::format("all ranks have ended, but mpirun has not within {} s: ddlrun ends it",
+                              end_patience.count()),
+                  run_.plan.placed.launcher.program,
+                  "--no-monitor, if processes of MPI_Comm_spawn outlive the ranks; else the job is complete"};
+  if (end == JobEnd::failing) {
+    const auto& first = ranks_->record().first_failure;
+    message.what =
+        fmt::format("{} has failed, but mpirun neither ends nor does anything for {} s: ddlrun ends it",
+                    first ? fmt::format("rank {}", first->rank) : "a rank", abort_patience.count());
+    message.hint = "look further up for the message of the rank: the job had failed before mpirun hung";
+  }
+  system_.err(render_message("ddlrun", "warning", message));
   return true;
 }
 
@@ -232,8 +251,9 @@ ProcessResult LaunchMonitor::result_of_job(ProcessResult result) {
   if (!overdue_since_) return result;
   const MonitorRecord& record = ranks_->record();
   const auto& first = record.first_failure ? record.first_failure : record.first_ended;
+  const bool complete = record.ends.size() == run_.plan.placed.job.ranks.size();
   result.signal = 0;
-  result.exit_status = first ? first->exit_status : 0;
+  result.exit_status = first ? first->exit_status : announced_status_.value_or(complete ? 0 : 1);
   return result;
 }
 
@@ -323,9 +343,8 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   const auto first = ranks_ ? find_first_failure(ranks_->record(), result.exit_status) : std::nullopt;
   const std::string report = first ? "ddlrun: " + render_first_failure(*first) : std::string();
   if (!is_open_mpi && first) analyse(fmt::format("{}{}\n", in_line_ ? "\n" : "", report), {});
-  // Open MPI 5.0.7 does not always name the rank that was killed.
-  if (is_open_mpi && first && first->alone && first->exit_status != result.exit_status)
-    analyse(report + "\n", {});
+  // Open MPI 5.0.7 does not always name the rank that was killed; the trainer's ranks name it before mpirun.
+  if (is_open_mpi && first && first->alone) analyse(report + "\n", {});
   if (first) lines_.set_host(first->rank, first->host);
   diagnose::RunStatus end{result.exit_status,
                           is_open_mpi ? diagnose::LogSource::mpirun : diagnose::LogSource::unknown, true};

@@ -6,6 +6,7 @@
 //      |----TERM to launch--> ranks signalled (SIGURG) --20 s--> mpirun signalled
 //      |----only service ranks left--> services signalled
 //      |----all ranks ended, mpirun idle for 10 s--> mpirun signalled --10 s--> killed
+//      |----a rank failed, mpirun idle for 45 s--> mpirun signalled --10 s--> killed
 //      |----lost host, or hydra without connections--> killed
 #pragma once
 
@@ -64,6 +65,7 @@ class LaunchMonitor {
   void analyse(std::string_view line, std::optional<std::uint32_t> rank);
   void report_events(Time now);
   int tick(Time now, const ChildView& mpirun);
+  JobEnd job_end() const;
   bool is_overdue(Time now, const ChildView& mpirun);
   bool outlives_failure(Time now);
   bool is_failure(const ProcessResult& result) const;
@@ -88,6 +90,8 @@ class LaunchMonitor {
   StopSignals stop_;
   std::optional<Time> only_services_since_;
   std::optional<Time> services_signalled_;  // to end, as all others have
+  bool end_announced_ = false;              // by mpirun, because of a rank
+  std::optional<int> announced_status_;     // of that rank
   OverdueEndDetector overdue_;
   std::optional<Time> overdue_since_;  // mpirun is ended, as it did not end after its ranks or a failure
   std::optional<Time> failed_since_;   // a rank has failed, as far as MPICH's mpiexec ignores it

@@ -167,6 +167,53 @@ TEST_CASE("mpirun that a signal does not end is killed") {
   CHECK(hooks.tick({}) == SIGKILL);
 }
 
+// As Open MPI 4.1.4 does with `ulimit -f 600`: it prints this, and waits for a lock that it holds.
+TEST_CASE("mpirun that hangs while it ends the job is ended, with the status of the rank") {
+  for (const bool is_reported : {true, false}) {
+    CAPTURE(is_reported);
+    Job job;
+    LaunchMonitor monitor(job.system, job.run);
+    const RunHooks hooks = monitor.hooks();
+    const ChildView idle{{}, 900, false, false};
+    hooks.on_stderr_line(Job::status_line(0, RankStatus::heartbeat));
+    if (is_reported) hooks.on_stderr_line(Job::status_line(1, RankStatus::ended, 7));
+    int sent = 0, second = 0;
+    const auto wait = [&](int until) {
+      for (; second < until && sent == 0; ++second) {
+        sent = hooks.tick(idle);
+        job.clock.passed += std::chrono::seconds(1);
+      }
+    };
+    wait(60);
+    CHECK(sent == 0);  // the other rank goes on, as mpirun may be asked
+    hooks.on_stderr_line("mpirun detected that one or more processes exited with non-zero status, thus\n");
+    hooks.on_stderr_line("  Exit code:    7\n");
+    CHECK(hooks.on_signal(SIGUSR1, false) == SIGUSR1);
+    wait(120);
+    CHECK(sent == SIGTERM);
+    CHECK(second == 60 + 46);
+    CHECK(job.err.find(is_reported ? "rank 1 has failed, but mpirun neither ends"
+                                   : "a rank has failed, but mpirun neither ends") != std::string::npos);
+    job.clock.passed += std::chrono::seconds(11);
+    CHECK(hooks.tick(idle) == SIGKILL);
+    ProcessResult killed = ended(137);
+    killed.signal = SIGKILL;
+    CHECK(monitor.result_of_job(killed).exit_status == 7);
+    CHECK(monitor.result_of_job(killed).signal == 0);
+  }
+}
+
+TEST_CASE("a signal goes to mpirun itself once a rank has failed: no rank is left that could save") {
+  Job job;
+  LaunchMonitor monitor(job.system, job.run);
+  const RunHooks hooks = monitor.hooks();
+  hooks.on_stderr_line(Job::status_line(0, RankStatus::heartbeat));
+  hooks.on_stderr_line("mpirun detected that one or more processes exited with non-zero status, thus\n");
+  CHECK(hooks.on_signal(SIGINT, false) == SIGINT);
+  job.clock.passed += std::chrono::seconds(11);
+  CHECK(hooks.tick({}) == SIGKILL);
+}
+
 TEST_CASE("TERM before any rank has reported goes to mpirun") {
   Job job;
   LaunchMonitor monitor(job.system, job.run);
