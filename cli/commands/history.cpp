@@ -4,6 +4,7 @@
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/option_values.hpp"
+#include "launch/history/metrics_file.hpp"
 #include "launch/history/run_store.hpp"
 #include "launch/history/training.hpp"
 #include "schedulers/client/job_query.hpp"
@@ -47,11 +48,12 @@ struct ReadRun {
   RunRecord run;
 };
 
-// Of the bundled trainer: from the end of the metrics that launch lets it write into the run directory.
-std::optional<double> read_test_accuracy(System& system, const std::string& directory) {
+// Of the bundled trainer: from the end of its metrics.
+std::optional<double> read_test_accuracy(System& system, const ReadRun& read) {
   constexpr std::uint64_t most_bytes = 64U << 10U;
-  const std::string path = directory + "/metrics.jsonl";
   try {
+    const std::string path = find_metrics_file(system, read.run, read.row.directory).path;
+    if (path.empty()) return std::nullopt;
     const auto whole = system.files.read_from(path, 0, 0);
     if (!whole) return std::nullopt;
     const auto end =
@@ -141,8 +143,7 @@ int run_history(System& system, const HistoryOptions& options) {
       ++left_out;
       continue;
     }
-    if (run.row.state != RunState::damaged)
-      run.row.test_accuracy = read_test_accuracy(system, run.row.directory);
+    if (run.row.state != RunState::damaged) run.row.test_accuracy = read_test_accuracy(system, run);
     rows.push_back(std::move(run.row));
   }
   if (options.json) {

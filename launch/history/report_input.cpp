@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "launch/history/report_input.hpp"
 
-#include "base/os/host_info.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "launch/history/metrics_file.hpp"
 #include "launch/history/plan_gpus.hpp"
 #include "launch/history/run_record.hpp"
 #include "launch/history/run_store.hpp"
@@ -26,15 +26,6 @@ constexpr std::uint64_t most_metrics_bytes = 256u << 20;
 
 std::string absolute(const std::string& path, const std::string& directory) {
   return path.starts_with('/') ? path : directory + "/" + path;
-}
-
-// The value of "--name FILE" or "--name=FILE" among a program's words, or "".
-std::string word_after(const std::vector<std::string>& words, const std::string& name) {
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == name && i + 1 < words.size()) return words[i + 1];
-    if (words[i].starts_with(name + "=")) return words[i].substr(name.size() + 1);
-  }
-  return {};
 }
 
 // A line at most, of any length; the first of argv is the one to paste.
@@ -105,44 +96,25 @@ void read_machines(System& system, ReportInput& input) {
   }
 }
 
-// A file of the program's that another run has written since is not this run's.
-bool is_of_this_run(System& system, const ReportInput& input, const std::string& path) {
-  if (system.kernel == nullptr) return true;
-  const auto info = system.kernel->file_info(path, true);
-  if (!info) return true;
-  const auto start = parse_run_time(input.run.start);
-  const auto end = input.run.end ? parse_run_time(input.run.end->time) : std::nullopt;
-  return (!start || info->modified_seconds >= *start) && (!end || info->modified_seconds <= *end + 2);
-}
-
 void read_training(System& system, ReportInput& input) {
-  const std::string word = word_after(input.run.program, "--metrics");
-  const std::string path =
-      word.empty() ? input.directory + "/metrics.jsonl" : absolute(word, input.run.workdir);
-  if (!system.files.exists(path)) {
-    if (!word.empty()) input.notes.push_back("no curves: there is no " + path);
-    return;
-  }
-  if (!word.empty() && !is_of_this_run(system, input, path)) {
-    input.notes.push_back("no curves: another run has written " + path + " since");
-    return;
-  }
+  const MetricsFile file = find_metrics_file(system, input.run, input.directory);
+  if (!file.problem.empty()) input.notes.push_back("no curves: " + file.problem);
+  if (file.path.empty()) return;
   try {
-    const std::string text = system.files.read(path, most_metrics_bytes);
+    const std::string text = system.files.read(file.path, most_metrics_bytes);
     Training training;
     for (const std::string_view line : split(text, '\n')) take_metrics_line(line, training);
     if (!training.known) return;  // of another program
     input.training = std::move(training);
-    input.metrics_file = path;
+    input.metrics_file = file.path;
   } catch (const Error& error) {
     input.notes.push_back("no curves: " + error.message().what);
   }
 }
 
 void read_timeline(System& system, ReportInput& input) {
-  const std::string word = word_after(input.run.program, "--timeline");
-  if (word.empty()) return;
-  const std::string path = absolute(word, input.run.workdir);
+  const std::string path = named_file(input.run, "--timeline");
+  if (path.empty()) return;
   if (system.files.exists(path))
     input.timeline = path;
   else

@@ -239,6 +239,7 @@ if [[ -x $DDLRUN_BUILD_DIR/runtime/ddl-train ]]; then
   has "report: curves" curves.html '<h2>Training</h2>'
   expect 0 '' "$DDLRUN" launch 1 -- --data "$DDLRUN_SOURCE_DIR/tests/data/fashion-mnist-subset" --epochs 1 --quiet --metrics own.jsonl
   [[ -s own.jsonl ]] || fail "--metrics of the user is not used"
+  [[ $("$DDLRUN" history --limit 1 --json) == *'"test_accuracy": 0.'* ]] || fail "no accuracy of --metrics in history --json"
 fi
 
 # --- old runs are removed, those elsewhere only from the list; a running one stays
