@@ -306,12 +306,12 @@ void find_first_failing(Diagnosis& diagnosis, const LogFacts& log) {
   const auto& error = log.salient.first_of_a_rank();
   if (has_rank) {
     diagnosis.first_failing =
-        FailingRank{diagnosis.cause->place, diagnosis.cause->title, diagnosis.cause->evidence.front()};
+        FailingRank{diagnosis.cause->place, diagnosis.cause->title, diagnosis.cause->evidence.front(), false};
   } else if (error && diagnosis.verdict != Verdict::no_trouble) {
     Place place = error->place;
     if (place.host.empty()) place.host = log.matches.host_of(*place.rank);
     diagnosis.first_failing = FailingRank{std::move(place), "the first rank to report an error",
-                                          in_source(error->line, log, error->source)};
+                                          in_source(error->line, log, error->source), false};
   }
 }
 

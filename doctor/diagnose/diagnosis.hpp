@@ -54,6 +54,7 @@ struct FailingRank {
   Place place;
   std::string how;  // "signal 9 (Killed)", "exit status 7", or its message
   LogLine evidence;
+  bool is_certain = false;  // the supervisors of the ranks report it
 };
 
 // The run's own end, where it is known.

@@ -15,6 +15,9 @@ std::string fill_in(std::string_view text, const TemplateValues& with) {
   };
   const std::string rank = with.place.rank ? std::to_string(*with.place.rank) : with.is_prose ? "?" : "N";
   const bool no_rank = with.is_prose && !with.place.rank, no_value = with.is_prose && with.value.empty();
+  const auto number_or_unknown = [&](const std::optional<int>& number) {
+    return number ? std::to_string(*number) : with.is_prose ? "that is not known" : "N";
+  };
   const bool no_host = with.is_prose && with.place.host.empty();
   const std::pair<std::string_view, std::string> known[] = {
       {"rank {rank}", no_rank ? "a rank" : "rank " + rank},
@@ -25,6 +28,11 @@ std::string fill_in(std::string_view text, const TemplateValues& with) {
       {"{host}", known_or(with.place.host, "a host", "HOST")},
       {"{rank}", rank},
       {"{value}", known_or(with.value, "it", "NAME")},
+      {"with status {status}", with.is_prose && !with.status
+                                   ? "with an unknown status"
+                                   : "with status " + number_or_unknown(with.status)},
+      {"{status}", number_or_unknown(with.status)},
+      {"{signal}", number_or_unknown(with.signal)},
       {"{path}", known_or(with.path, "it", "PATH")},
       {"{library}", known_or(with.library, "a library", "LIBRARY")},
       {"{script}", known_or(with.script, "the script", "SCRIPT")},
@@ -43,6 +51,17 @@ std::string fill_in(std::string_view text, const TemplateValues& with) {
     text.remove_prefix(1);
   }
   return filled;
+}
+
+std::string unknown_word(std::string_view text) {
+  for (std::size_t at = text.find('{'); at != text.npos; at = text.find('{', at + 1)) {
+    const std::size_t end = text.find('}', at);
+    if (end == text.npos) return {};
+    const std::string_view name = text.substr(at + 1, end - at - 1);
+    const bool is_name = !name.empty() && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == name.npos;
+    if (is_name && std::ranges::find(template_words, name) == template_words.end()) return std::string(name);
+  }
+  return {};
 }
 
 Finding finding_of(const Signature& signature, const TemplateValues& with) {

@@ -4,12 +4,14 @@
 
 #include "doctor/diagnose/diagnosis.hpp"
 
+#include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace ddlrun::diagnose {
 
-// What may stand for {host}, {rank}, {value}, {try}, {tagged}, {path}, {library} and {script}.
+// What may stand for the `template_words`.
 struct TemplateValues {
   Place place;
   std::string value;
@@ -18,10 +20,18 @@ struct TemplateValues {
   std::string path;
   std::string library;
   std::string script;
+  std::optional<int> status;
+  std::optional<int> signal;
   bool is_prose =
       false;  // what is not known becomes "a host", "a rank"; in a command HOST, N, NAME, PATH, SCRIPT
 };
+constexpr std::array<std::string_view, 10> template_words{"host",   "rank", "value",  "path",   "library",
+                                                          "script", "try",  "tagged", "status", "signal"};
+
 std::string fill_in(std::string_view text, const TemplateValues& with);
+
+// The first {name} in a text for people that nothing fills in, without braces; or "".
+std::string unknown_word(std::string_view text);
 
 // A finding with the texts of `signature`; without evidence. Remedies are pasted into shells: values of the
 // log are quoted in them.

@@ -160,9 +160,7 @@ void MatchStore::add_ending(const Match& match) {
       host_of_rank_.size() < max_places) {
     host_of_rank_.emplace(*place.rank, place.host);
   }
-  if (ending.kind == EndingKind::rank && (!first_end_ || is_better(match, *first_end_))) {
-    first_end_ = match;
-  }
+  if (ending.kind == EndingKind::rank && is_earlier_end(match)) first_end_ = match;
   if (ending.kind == EndingKind::status) {
     const auto& captures = match.captures;
     if (captures.status) status_.status = captures.status;
@@ -171,6 +169,14 @@ void MatchStore::add_ending(const Match& match) {
     // One command of several that ended well says nothing about the others.
     if (status_.status == 0 && status_.from == LogSource::unknown) status_ = {};
   }
+}
+
+// What the supervisors of ranks report is certain; mpirun and the ranks name what they notice first.
+bool MatchStore::is_earlier_end(const Match& match) const {
+  if (!first_end_) return true;
+  const bool is_certain = set_.endings[match.owner].is_certain;
+  const bool was_certain = set_.endings[first_end_->owner].is_certain;
+  return is_certain == was_certain ? is_better(match, *first_end_) : is_certain;
 }
 
 Finding MatchStore::finding_in(const Signature& signature, const Entry& entry, const Match& best,
@@ -186,6 +192,8 @@ Finding MatchStore::finding_in(const Signature& signature, const Entry& entry, c
   with.advice = sanitize(best.fields.advice, 400);
   with.tagged = tagged;
   if (with.place.host.empty()) with.place.host = likely_host;
+  with.status = best.captures.status ? best.captures.status : best.fields.status;
+  with.signal = best.captures.signal;
   std::string text;
   for (const EvidenceLine& line : best.evidence) text += line.text + ' ';
   with.path = path_in(text);
@@ -311,6 +319,7 @@ std::optional<FailingRank> MatchStore::first_failed_rank(const std::vector<std::
   failing.place = place_of(*first_end_);
   if (failing.place.host.empty() && failing.place.rank) failing.place.host = host_of(*failing.place.rank);
   failing.how = how_of(*first_end_);
+  failing.is_certain = set_.endings[first_end_->owner].is_certain;
   const auto lines = lines_in(sources[first_end_->source], first_end_->evidence);
   failing.evidence = lines.front();
   for (std::size_t i = 1; i < lines.size(); ++i) failing.evidence.text += " | " + lines[i].text;

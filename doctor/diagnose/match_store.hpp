@@ -59,6 +59,7 @@ class MatchStore {
   };
 
   void add_ending(const Match& match);
+  bool is_earlier_end(const Match& match) const;
   bool peer_ended(const Entry& entry) const;
   Finding finding_in(const Signature& signature, const Entry& entry, const Match& best,
                      const std::vector<std::string>& sources, const std::string& tagged,

@@ -102,6 +102,23 @@ void promote_cause_of_missing(Diagnosis& diagnosis, const LogFacts& log) {
   if (environment != findings.end()) std::rotate(findings.begin(), environment, environment + 1);
 }
 
+// The other ranks report only that a rank is gone; its supervisor reports how it ended.
+void promote_reported_end(Diagnosis& diagnosis, const LogFacts& log) {
+  auto& findings = diagnosis.also_seen;
+  const auto ended = log.matches.first_failed_rank(log.sources);
+  if (findings.empty() || !ended || !ended->is_certain || !ended->place.rank) return;
+  const auto reports_peer_end = [&](const Finding& finding) {
+    const Signature* known = find_signature(log.signatures, finding.id);
+    return known != nullptr && known->reports_peer_end;
+  };
+  if (!reports_peer_end(findings.front()) || findings.front().place.rank != ended->place.rank) return;
+  const auto own_end = std::ranges::find_if(findings, [&](const Finding& finding) {
+    return finding.kind <= SignatureClass::generic && !finding.is_survived && !reports_peer_end(finding) &&
+           finding.place.rank == ended->place.rank;
+  });
+  if (own_end != findings.end()) std::rotate(findings.begin(), own_end, own_end + 1);
+}
+
 // A crash, or a kill: a launcher also kills the ranks that are left after one failed.
 bool ends_by_crash(const Finding& finding, const Signature* known) {
   return finding.kind <= SignatureClass::generic && !finding.evidence.empty() && known != nullptr &&
@@ -235,6 +252,7 @@ void promote_explanation(Diagnosis& diagnosis, const LogFacts& log) {
   promote_cause_of_missing(diagnosis, log);
   promote_error_before_crash(diagnosis, log);
   promote_later_end(diagnosis, log);
+  promote_reported_end(diagnosis, log);
 }
 
 }  // namespace ddlrun::diagnose

@@ -78,6 +78,7 @@ struct Ending {
   std::string from;  // as in FactRule; for a status
   EndingKind kind = EndingKind::rank;
   std::vector<MessagePattern> patterns;
+  bool is_certain = false;  // counts more than an earlier message of another kind
 };
 
 struct SignatureSet {

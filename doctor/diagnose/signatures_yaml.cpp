@@ -4,6 +4,7 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "base/text/yaml_tree.hpp"
+#include "doctor/diagnose/finding_text.hpp"
 #include "doctor/diagnose/line_pattern.hpp"
 #include "doctor/diagnose/literal_scanner.hpp"
 #include "doctor/diagnose/words.hpp"
@@ -112,6 +113,14 @@ class Reader {
     const YamlValue* value = in.find(key);
     return value == nullptr ? std::string() : shown_text(*value);
   }
+  // A title or cause, in which values of the log are filled in.
+  std::string template_text(const YamlValue& in, std::string_view key) const {
+    std::string found = required_text(in, key);
+    if (const std::string name = unknown_word(found); !name.empty())
+      refuse(*in.find(key), fmt::format("nothing stands for {{{}}} in a text", printable(name, 40)),
+             "{host}, {rank}, {value}, {status}, {signal}, {path}, {library}, {script}, {try}");
+    return found;
+  }
   std::string required_text(const YamlValue& in, std::string_view key) const {
     const YamlValue* value = in.find(key);
     if (value == nullptr) refuse(in, fmt::format("'{}:' is missing", key));
@@ -205,8 +214,8 @@ class Reader {
     Signature signature;
     signature.id = required_text(value, "id");
     signature.kind = read_class(value);
-    signature.title = required_text(value, "title");
-    signature.cause = required_text(value, "cause");
+    signature.title = template_text(value, "title");
+    signature.cause = template_text(value, "cause");
     signature.reference = optional_text(value, "reference");
     const YamlValue* remedies = value.find("try");
     if (remedies == nullptr) refuse(value, "'try:' is missing: what is to be typed?");
@@ -238,9 +247,10 @@ class Reader {
     set.signatures.push_back(std::move(signature));
   }
   Ending read_ending(const YamlValue& value) const {
-    need_mapping(value, {"id", "match", "from", "is"});
+    need_mapping(value, {"id", "match", "from", "is", "certain"});
     Ending ending{required_text(value, "id"), optional_text(value, "from"), EndingKind::rank,
                   read_patterns(value, LiteralScanner::min_length)};
+    if (const YamlValue* certain = value.find("certain")) ending.is_certain = read_bool(*certain);
     const std::string is = optional_text(value, "is");
     if (is == "status") ending.kind = EndingKind::status;
     if (is == "place") ending.kind = EndingKind::place;

@@ -2,6 +2,7 @@
 #include "doctor/diagnose/finding_text.hpp"
 
 #include "doctor/diagnose/diagnosis.hpp"
+#include "doctor/diagnose/signatures_yaml.hpp"
 #include "tests/unit/doctor/diagnose/examples.hpp"
 
 #include <doctest/doctest.h>
@@ -61,6 +62,38 @@ TEST_CASE("only a name stands in quotes") {
   with.value = "debug";
   with.place.host = "n1";
   CHECK(fill_in("no partition \"{value}\" on \"{host}\"", with) == "no partition \"debug\" on \"n1\"");
+}
+
+TEST_CASE("no {name} of a signature reaches the output, whether the log has its value or not") {
+  TemplateValues all;
+  all.place = {3, "n1"};
+  all.value = all.advice = all.path = all.library = all.script = "x";
+  all.status = 7;
+  all.signal = 9;
+  for (TemplateValues with : {TemplateValues{}, all}) {
+    for (const Signature& signature : builtin_signatures()->signatures) {
+      CAPTURE(signature.id);
+      for (const bool is_prose : {true, false}) {
+        with.is_prose = is_prose;
+        for (const std::string& text : {signature.title, signature.cause}) CHECK(unknown_word(text) == "");
+        std::vector<std::string> texts = signature.remedies;  // also with braces of a shell or of Python
+        texts.insert(texts.end(), {signature.title, signature.cause});
+        for (const std::string& text : texts)
+          for (const std::string_view word : template_words)
+            CHECK(fill_in(text, with).find('{' + std::string(word) + '}') == std::string::npos);
+      }
+    }
+  }
+}
+
+TEST_CASE("status and signal of a message stand in its texts; unknown ones are called so") {
+  const Diagnosis diagnosis =
+      diagnose_text("libddl: rank 0 (n1) called abort: all ranks end with status 3\n");
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->title == "rank 0 (n1) ended all ranks: it called abort with status 3");
+  TemplateValues with;
+  with.is_prose = true;
+  CHECK(fill_in("it ended with status {status}", with) == "it ended with an unknown status");
 }
 
 TEST_SUITE_END();

@@ -221,4 +221,27 @@ TEST_CASE("what the job goes on without is not the cause of a later failure") {
   }
 }
 
+// As Open MPI 4.1.4 and ddl-train print it after kill -9 of rank 1, without the report of launch.
+TEST_CASE("how the first rank ended, as launch reports it, precedes what mpirun and other ranks noticed") {
+  const std::string log =
+      "MPI_ABORT was invoked on rank 0 in communicator MPI_COMM_WORLD\nwith errorcode 3.\n\n"
+      "ddl-train: error: [rank 0 n1] rank 1 (n1) ended before it came to all_reduce #137 of 4 float32\n"
+      "  at:  rank 1 (n1)\n"
+      "libddl: rank 0 (n1) called abort: all ranks end with status 3\n"
+      "mpirun noticed that process rank 1 with PID 0 on node n1 exited on signal 9 (Killed).\n";
+  const std::string report =
+      "ddlrun: rank 1 on n1 failed first: it was ended by signal 9 (SIGKILL), status 137\n"
+      "ddlrun: the job ended by signal 9 (status 137); run directory /runs/r\n";
+  const Diagnosis unreported = diagnose_text(log);
+  REQUIRE(unreported.cause);
+  CHECK(unreported.cause->id == "O5");
+  const Diagnosis reported = diagnose_text(log + report);
+  REQUIRE(reported.cause);
+  CHECK(reported.cause->id == "E1");
+  CHECK(reported.cause->place.rank == 1u);
+  REQUIRE(reported.first_failing);
+  CHECK(reported.first_failing->place.rank == 1u);
+  CHECK(reported.first_failing->how == "signal 9 (SIGKILL)");
+}
+
 TEST_SUITE_END();

@@ -54,6 +54,7 @@ TEST_CASE("an error in a signature file names its place") {
       {with("[do this]", "{a: b}"), "own.yaml:7:8", "list"},
       {with("[do this]", "[\"ls '{value}'\"]"), "own.yaml:7:9", "within quotes"},
       {with("[do this]", "[\"ssh HOST ls {path}\"]"), "own.yaml:7:9", "behind ssh"},
+      {with("because", "the rank {local_rank} left"), "own.yaml:6:10", "{local_rank}"},
       {with("because", "\xff because"), "own.yaml:6:10", "UTF-8"},
       {with("because", "\"\\e[0m\""), "own.yaml:6:10", "control"},
       {with("because", "&a because"), "own.yaml:6:10", "anchor"},
