@@ -5,6 +5,7 @@
 #include "base/os/standard_output.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "base/text/write_remedy.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -42,14 +43,11 @@ std::string parent_of(const std::string& path) {
 }
 
 [[noreturn]] void refuse_file(std::string_view action, const std::string& path, int code) {
-  const std::string hint =
-      code == ENOENT   ? "ls -l " + parent_of(path)
-      : code == EISDIR ? "a file in it: ls " + path
-      : code == EACCES ? "check the permissions; ls -ld " + path
-      : code == ENOSPC || code == EDQUOT
-          ? fmt::format("df -h {0}; df -i {0}   # room and files", quote_shell(parent_of(path)))
-      : code == EROFS ? "findmnt -T " + quote_shell(parent_of(path))
-                      : "df -h; ls -ld " + path;
+  const bool reads = action == "read";
+  const std::string hint = code == ENOENT   ? "ls -l " + quote_shell(parent_of(path))
+                           : code == EISDIR ? "a file in it: ls " + quote_shell(path)
+                           : reads          ? "check the permissions; ls -ld " + quote_shell(path)
+                                            : write_remedy(code, path);
   throw Error(ErrorKind::request,
               {fmt::format("cannot {} {}: {}", action, path, std::strerror(code)), path, hint});
 }

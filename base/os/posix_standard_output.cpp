@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/os/posix_system.hpp"
 #include "base/os/standard_output.hpp"
+#include "base/text/write_remedy.hpp"
 
 #include <fmt/format.h>
 
@@ -31,7 +32,7 @@ void make_stderr_safe() {
 
 Message unwritten_output(int code, std::string place) {
   return {fmt::format("cannot write the output: {}", std::strerror(code)), std::move(place),
-          "df -h   # or send it to another disk"};
+          code == EFBIG ? write_remedy(code, "") : "df -h   # or send it to another disk"};
 }
 
 int run_with_output(std::string_view program, const std::function<int()>& command) {

@@ -105,16 +105,16 @@ void LaunchOutput::write_files() {
       file.waiting.clear();
     }
   } catch (const Error& error) {
-    give_up_files(error.message().what);
+    give_up_files(error.message());
   }
 }
 
 // A full disk must not end a job that can go on without its log.
-void LaunchOutput::give_up_files(const std::string& why) {
+void LaunchOutput::give_up_files(const Message& why) {
   keeps_files_ = false;
-  system_.err(render_message("ddlrun", "warning",
-                             {"the ranks' output is not kept any more: " + why,
-                              rank_file_directory(directory_), "df -h " + quote_shell(directory_)}));
+  system_.err(render_message(
+      "ddlrun", "warning",
+      {"the ranks' output is not kept any more: " + why.what, rank_file_directory(directory_), why.hint}));
   if (show_ == Show::nothing) {
     show_ = Show::prefixed;
     for (auto& [key, file] : files_) show_waiting(key.first, key.second, file.waiting);
@@ -146,7 +146,7 @@ void LaunchOutput::finish() {
   try {
     for (const auto& [key, file] : files_) system_.files.sync(file.path);
   } catch (const Error& error) {
-    give_up_files(error.message().what);
+    give_up_files(error.message());
   }
   if (const std::size_t open = count_.without_end(); open > 0)
     system_.err(fmt::format(

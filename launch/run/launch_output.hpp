@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/os/system.hpp"
+#include "base/text/error.hpp"
 #include "launch/plan/launch_spec.hpp"
 #include "launch/rank/line_assembler.hpp"
 #include "launch/rank/output_frame.hpp"
@@ -51,7 +52,7 @@ class LaunchOutput {
   void show_waiting(std::uint32_t rank, RankStream stream, std::string_view bytes);
   void flush_screen();
   void write_files();
-  void give_up_files(const std::string& why);
+  void give_up_files(const Message& why);
   void write_out();
 
   System& system_;

@@ -3,6 +3,7 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "base/text/write_remedy.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -20,11 +21,9 @@ namespace ddlrun::runtime {
 namespace {
 
 Error disk_refuses(const std::string& path, const char* what, int code) {
-  const bool full = code == ENOSPC || code == EDQUOT;
   return {ErrorKind::request,
           {fmt::format("{}: {}", what, std::strerror(code)), printable(path),
-           full ? "df -h   # and --checkpoint DIR on a disk with room"
-                : "--checkpoint DIR that you may write to"}};
+           write_remedy(code, path) + (code == EFBIG ? "" : "; or --checkpoint DIR elsewhere")}};
 }
 
 // An open file that is closed at the end. What close() would report, fsync() has reported before.

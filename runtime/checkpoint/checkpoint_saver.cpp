@@ -52,18 +52,19 @@ std::optional<ResumePoint> read_start(const std::string& from, const Net& net, c
 }
 
 // Where a stopped run can go on although it could not save; `alone` false: what is there is another run's.
-Message print_last_good(const CheckpointDisk& disk, const CheckpointPlan& plan, bool alone) {
-  const std::string room = "df -h " + quote_shell(plan.directory);
+// `remedy`: of what was not saved.
+Message print_last_good(const CheckpointDisk& disk, const CheckpointPlan& plan, bool alone,
+                        const std::string& remedy) {
   const Message none{"", "no checkpoint of this run is in " + printable(plan.directory),
-                     room + "; the same command then starts a new run"};
+                     "the same command, which starts a new run; but first: " + remedy};
   if (!alone) return none;
   try {
     const auto found = find_checkpoint(disk, plan.directory);
     if (!found) return none;
     return {"", "the last good checkpoint: " + printable(found->path),
-            room + "; then " + plan.resume_command};
+            plan.resume_command + "   # but first: " + remedy};
   } catch (const Error& error) {
-    return {"", error.message().what, room};
+    return {"", error.message().what, remedy};
   }
 }
 
@@ -145,7 +146,7 @@ void CheckpointSaver::save(const TrainStateView& state, SaveReason reason) {
   const std::size_t epoch = state.position.epoch - (state.position.step_in_epoch == 0 ? 1 : 0);
   const bool best = is_best(state.position);
   CheckpointRecord record{
-      join_path(plan_.directory, written.name), state.position.step, epoch, 0, 0.0, reason, ""};
+      join_path(plan_.directory, written.name), state.position.step, epoch, 0, 0.0, reason, "", ""};
   try {
     // All wait for the writer here and vote; only then does it become the one to go on from.
     run_collectively(ranks_, [&] {
@@ -168,6 +169,7 @@ void CheckpointSaver::save(const TrainStateView& state, SaveReason reason) {
     if (reason == SaveReason::stop) refuse_unsaved_stop(state.position, error.message());
     if (reason == SaveReason::end) problem_ = error;
     record.problem = fmt::format("{}: {}", error.message().where, error.message().what);
+    record.remedy = error.message().hint;
   }
   record.bytes = written.bytes;
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -177,7 +179,7 @@ void CheckpointSaver::save(const TrainStateView& state, SaveReason reason) {
 // An error, for a job that is started again on status 75 would run into the same disk. Only rank 0 looks at
 // the disk (elsewhere alone_ is false), and it is the rank that reports.
 void CheckpointSaver::refuse_unsaved_stop(const TrainPosition& position, const Message& why) const {
-  Message message = print_last_good(disk_, plan_, alone_);
+  Message message = print_last_good(disk_, plan_, alone_, why.hint);
   message.what = fmt::format("stopped by {} after step {} of {}, but not saved: {}: {}", StopSignals::name(),
                              position.step, run_.schedule.total_steps, why.where, why.what);
   throw CollectiveError(ErrorKind::request, std::move(message));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "base/text/write_remedy.hpp"
 #include "runtime/data/lmdb_source.hpp"
 
 #include <fcntl.h>
@@ -27,17 +28,12 @@ std::string without_slashes(std::string path) {
   return path;
 }
 
-std::string parent_of_lmdb(const std::string& directory) {
-  const std::size_t slash = directory.rfind('/');
-  return slash == std::string::npos ? "." : directory.substr(0, slash + 1);
-}
-
 Error refuse_directory(const std::string& directory, const std::string& what, int code) {
   return {ErrorKind::request,
           {fmt::format("{}: {}", what, std::strerror(code)), printable(directory),
            code == EEXIST ? fmt::format("another name, such as {}   # or inspect it: ls -l {}",
                                         quote_shell(directory + "-2"), quote_shell(directory))
-                          : "df -h; ls -ld " + quote_shell(parent_of_lmdb(directory))}};
+                          : write_remedy(code, directory)}};
 }
 
 // The directory in which it grows, for this process alone. What a killed one left in it goes.
@@ -125,7 +121,7 @@ class LmdbWriter::Store {
     throw Error(ErrorKind::request,
                 {fmt::format("the LMDB cannot be written: {} ({} free on that disk)", mdb_strerror(code),
                              render_bytes(room)),
-                 printable(directory_), "df -h " + quote_shell(parent_of_lmdb(directory_))});
+                 printable(directory_), write_remedy(code == EIO && room == 0 ? ENOSPC : code, part_)});
   }
   void begin() {
     require(mdb_txn_begin(environment_, nullptr, 0, &transaction_));

@@ -3,6 +3,7 @@
 
 #include "base/os/replaced_path.hpp"
 #include "base/text/text.hpp"
+#include "base/text/write_remedy.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -70,7 +71,7 @@ Error AtomicFile::refusal(int code) const {
            fmt::format("{} {}", use_.option, printable(path_)),
            code == EISDIR ? fmt::format("{} {}", use_.option,
                                         quote_shell((std::filesystem::path(path_) / name).string()))
-                          : use_.option + " with a writable path, on a disk with free space"}};
+                          : write_remedy(code, path_) + "; or " + use_.option + " elsewhere"}};
 }
 
 void AtomicFile::write(std::string_view text) {

@@ -2,6 +2,7 @@
 // The part of metrics.hpp that touches the disk.
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "base/text/write_remedy.hpp"
 #include "runtime/telemetry/metrics.hpp"
 
 #include <fcntl.h>
@@ -32,10 +33,11 @@ std::uint64_t peak_memory_bytes() {
 }
 
 Error MetricsFile::refusal(const char* what) const {
+  const int code = errno;
   return {
       ErrorKind::request,
-      {fmt::format("{} {}: {}", use_.what, what, std::strerror(errno)), use_.option + " " + printable(path_),
-       use_.option + " with a writable path, on a disk with free space"}};
+      {fmt::format("{} {}: {}", use_.what, what, std::strerror(code)), use_.option + " " + printable(path_),
+       write_remedy(code, path_) + "; or " + use_.option + " elsewhere"}};
 }
 
 MetricsFile::MetricsFile(const std::string& path, bool append) : MetricsFile(path, FilePurpose{}, append) {}

@@ -168,9 +168,9 @@ void ProgressReporter::on_checkpoint(const CheckpointRecord& record) {
   } else {
     fmt::print(stderr, "{}",
                render_message("ddl-train", "warning",
-                              {"step " + std::to_string(record.step) + " was not saved: " + record.problem,
-                               printable(record.path),
-                               "df -h   # the run continues, and tries again when the next one is due"}));
+                              {fmt::format("step {} was not saved, and the run goes on: {}", record.step,
+                                           record.problem),
+                               printable(record.path), record.remedy}));
   }
   std::fflush(stderr);
 }

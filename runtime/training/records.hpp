@@ -79,7 +79,8 @@ struct CheckpointRecord {
   double seconds = 0.0;
   SaveReason reason = SaveReason::due;
   std::string problem;
-  bool best = false;  // the highest test accuracy so far
+  std::string remedy;  // of the problem
+  bool best = false;   // the highest test accuracy so far
 };
 
 struct TrainSummary {

@@ -29,7 +29,7 @@ MAY_INCLUDE = {
 }
 # What the runtime may take of base/: it runs on every rank and starts nothing.
 RUNTIME_TAKES = {"error", "text", "yaml_tree", "plugin", "replaced_path", "standard_output",
-                 "command_reference", "completion"}
+                 "command_reference", "completion", "write_remedy"}
 # Third-party header: files that may include it.
 THIRD_PARTY = {
     r"hwloc": r"^topology/hwloc_[a-z_]*\.cpp$",

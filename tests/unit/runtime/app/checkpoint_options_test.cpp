@@ -122,7 +122,7 @@ TEST_CASE("checkpoint options: what is proposed for another run's checkpoint wou
 }
 
 TEST_CASE("checkpoint options: the record") {
-  CheckpointRecord record{"c/ckpt-000812.safetensors", 812, 4, 496592, 0.0123456, SaveReason::stop, ""};
+  CheckpointRecord record{"c/ckpt-000812.safetensors", 812, 4, 496592, 0.0123456, SaveReason::stop, "", ""};
   auto json = nlohmann::json::parse(render_checkpoint_record(record));
   CHECK(json.at("type") == "checkpoint");
   CHECK(json.at("step") == 812);

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// What to type where the system refuses to write: of each reason the remedy is another.
+#pragma once
+
+#include <string>
+
+namespace ddlrun {
+
+// `code`: an errno; `path`: the file, or the directory in which it is to be.
+std::string write_remedy(int code, const std::string& path);
+
+}  // namespace ddlrun
