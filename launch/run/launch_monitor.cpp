@@ -227,7 +227,7 @@ bool LaunchMonitor::is_overdue(Time now, const ChildView& mpirun) {
                     first ? fmt::format("rank {}", first->rank) : "a rank", abort_patience.count());
     message.hint = "look further up for the message of the rank: the job had failed before mpirun hung";
   }
-  system_.err(render_message("ddlrun", "warning", message));
+  system_.err(render_message("ddlrun", end == JobEnd::failing ? "error" : "warning", message));
   return true;
 }
 
