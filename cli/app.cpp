@@ -21,6 +21,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <new>
 
 namespace ddlrun::cli {
@@ -64,6 +65,12 @@ const Subcommand& find_subcommand(const std::string& name) {
   for (const Subcommand& command : subcommands()) {
     if (command.name == name) return command;
   }
+  constexpr std::array of_trainer{"predict", "test", "train", "convert-data", "read-data", "print-net"};
+  if (std::ranges::find(of_trainer, std::string_view(name)) != of_trainer.end())
+    throw Error(ErrorKind::usage,
+                {fmt::format("'{}' is a command of ddl-train, not of ddlrun", name), "",
+                 name == "train" ? "ddlrun launch 2 -- --data PATH   # starts ddl-train on 2 ranks"
+                                 : fmt::format("ddl-train {} --help", name)});
   const auto near = closest_match(name, visible_names());
   throw Error(ErrorKind::usage, {fmt::format("unknown command '{}'", printable(name, 60)), "",
                                  near ? "ddlrun " + *near : "ddlrun --help"});

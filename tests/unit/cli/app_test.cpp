@@ -52,6 +52,8 @@ TEST_CASE("a typo is named, and what was meant is offered") {
   };
   const Row rows[] = {
       {{"gen-rakfile"}, "unknown command 'gen-rakfile'", "try: ddlrun gen-rankfile"},
+      {{"predict", "ckpt", "a.jpg"}, "a command of ddl-train", "try: ddl-train predict --help"},
+      {{"train"}, "a command of ddl-train", "try: ddlrun launch 2 -- --data PATH"},
       {{"frobnicate"}, "unknown command 'frobnicate'", "try: ddlrun --help"},
       {{"topo", "--jsno"}, "unknown option '--jsno' of ddlrun topo", "try: --json"},
       {{"gen-rankfile", "4", "h1", "h2"}, "unknown argument 'h2'", "try: join hosts with commas: h1,h2"},
