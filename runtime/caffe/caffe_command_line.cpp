@@ -34,6 +34,11 @@ constexpr CaffeFlag caffe_actions[] = {
     {"device_query", "describes a GPU", "nvidia-smi -L"},
 };
 
+// Of other trainers, whose --model is our --net; the parser of options says so.
+bool names_net(std::string_view value) {
+  return !value.empty() && !value.ends_with(".prototxt") && !value.ends_with(".pbtxt");
+}
+
 void refuse_caffe_words(std::span<const std::string> args) {
   for (const CaffeFlag& action : caffe_actions) {
     if (args.empty() || args.front() != action.name) continue;
@@ -41,8 +46,13 @@ void refuse_caffe_words(std::span<const std::string> args) {
                 {fmt::format("Caffe's '{}' {}; ddl-train trains", action.name, action.meaning),
                  "command line", action.ours});
   }
-  for (const std::string& word : args) {
-    const std::string option = word.substr(0, word.find('='));
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const std::size_t equals = args[i].find('=');
+    const std::string option = args[i].substr(0, equals);
+    const std::string value = equals != std::string::npos ? args[i].substr(equals + 1)
+                              : i + 1 < args.size()       ? args[i + 1]
+                                                          : "";
+    if (option == "--model" && names_net(value)) continue;
     for (const CaffeFlag& flag : caffe_flags) {
       if (option != fmt::format("-{}", flag.name) && option != fmt::format("--{}", flag.name)) continue;
       throw Error(ErrorKind::usage, {fmt::format("Caffe's option {} {}; ddl-train has another option",

@@ -17,8 +17,22 @@ constexpr std::size_t help_columns = 96;
 constexpr std::size_t widest_name = 26;  // columns; the help of a longer one starts on the next line
 constexpr std::size_t longest_command_shown = 12;  // arguments
 
+bool has_suggestion(std::string_view what) { return what.find("; did you mean ") != what.npos; }
+
 Error usage(std::string what, std::string where, std::string hint) {
   return {ErrorKind::usage, {std::move(what), std::move(where), std::move(hint)}};
+}
+
+// The value as `meant` takes it, where it takes another one that is nearly the same: resnet18 of --net.
+std::string corrected_value(const Option& meant, const std::string& value) {
+  try {
+    meant.apply(value);
+  } catch (const Error& error) {
+    const std::string& hint = error.message().hint;
+    if (has_suggestion(error.message().what) && hint.starts_with(meant.name + " "))
+      return hint.substr(meant.name.size() + 1);
+  }
+  return value;
 }
 
 // The command with the right name in argument `index`; only that option if the command is long.
@@ -26,10 +40,13 @@ std::string render_corrected(std::string_view program, std::span<const std::stri
                              const Option& meant) {
   std::vector<std::string> corrected(args.begin(), args.end());
   const std::size_t equals = corrected[index].find('=');
-  corrected[index] = meant.name + (equals == std::string::npos ? "" : corrected[index].substr(equals));
+  const bool has_value = !meant.value.empty() && equals == std::string::npos && index + 1 < corrected.size();
+  corrected[index] = meant.name;
+  if (equals != std::string::npos)
+    corrected[index] += "=" + corrected_value(meant, args[index].substr(equals + 1));
+  if (has_value) corrected[index + 1] = corrected_value(meant, args[index + 1]);
   if (corrected.size() <= longest_command_shown)
     return fmt::format("{} {}", program, render_shell(corrected));
-  const bool has_value = !meant.value.empty() && equals == std::string::npos && index + 1 < corrected.size();
   const std::span<const std::string> shown = std::span(corrected).subspan(index, has_value ? 2 : 1);
   return fmt::format("{}   # instead of {}", render_shell(shown), printable(args[index]));
 }

@@ -115,6 +115,16 @@ TEST_CASE("options: a share says where it ends") {
   // The words of other trainers.
   expect_error(ErrorKind::usage, "did you mean --lr-decay?", [] { parse({"--lr-schedule", "step"}); });
   expect_error(ErrorKind::usage, "did you mean --mirror?", [] { parse({"--flip"}); });
+  expect_error(ErrorKind::usage, "both say which images", [] {
+    parse({"--val-fraction", "0.2", "--test-data", "d"});
+  });
+  // The value too is what the option takes.
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"--arch", "resnet18"}, {"--model", "resnet18"}})
+    CHECK(expect_error(ErrorKind::usage, "did you mean --net?", [&] { parse(words); }).hint ==
+          "ddl-train --net resnet-18");
+  CHECK(expect_error(ErrorKind::usage, "did you mean --net?", [] { parse({"--model=resnet18"}); }).hint ==
+        "ddl-train --net=resnet-18");
 }
 
 TEST_CASE("options: the batch of all ranks and the learning rate that follows it") {

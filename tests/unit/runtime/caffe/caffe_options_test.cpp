@@ -120,6 +120,7 @@ TEST_CASE("caffe options: what else its command line had is refused with our opt
       {{"train", "--solver=s", "--snapshot=a.solverstate"}, "--resume DIR "},
       {{"train", "-solver", "s", "-weights", "a.caffemodel"}, "--resume FILE "},
       {{"train", "-model", "n.prototxt"}, "--net FILE.prototxt"},
+      {{"--model", "n.prototxt"}, "--net FILE.prototxt"},
       {{"train", "-iterations", "9"}, "--max-steps 50"},
       {{"test", "-model", "n.prototxt"}, "ddl-train test CHECKPOINT "},
       {{"time", "-model", "n.prototxt"}, "ddl-train --solver FILE --max-steps 50 "},
@@ -131,6 +132,12 @@ TEST_CASE("caffe options: what else its command line had is refused with our opt
         expect_error(ErrorKind::usage, "Caffe's ", [&] { translate_caffe_args(row.words); });
     CHECK(reported.hint.starts_with(row.hint));
   }
+}
+
+TEST_CASE("caffe options: --model with the name of a net is no option of Caffe's") {
+  const std::vector<std::string> named{"--model", "resnet18"};
+  CHECK(translate_caffe_args(named) == named);
+  CHECK(translate_caffe_args(std::vector<std::string>{"--model=resnet-18"}).size() == 1);
 }
 
 TEST_CASE("caffe options: a mean image that is not there") {
