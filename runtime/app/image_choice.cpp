@@ -18,10 +18,11 @@ namespace {
 struct NetSizes {
   std::string_view net;
   int resize, crop;
+  bool takes_any = false;  // the crop is then the largest
 };
 // The crop is the input of the published net; the resize leaves an eighth for random crops.
-constexpr std::array sizes_of_nets{NetSizes{"cifar-quick", 36, 32}, NetSizes{"resnet-18", 256, 224},
-                                   NetSizes{"resnet-50", 256, 224}, NetSizes{"alexnet", 256, 227}};
+constexpr std::array sizes_of_nets{NetSizes{"cifar-quick", 36, 32}, NetSizes{"resnet-18", 256, 224, true},
+                                   NetSizes{"resnet-50", 256, 224, true}, NetSizes{"alexnet", 256, 227}};
 constexpr int least_resnet_side = 64;
 
 bool is_given(const TrainOptions& options, const char* name) { return options.given.contains(name); }
@@ -36,6 +37,17 @@ Shape input_of(const TrainOptions& options, const ImageSizes& sizes) {
                                                  : sizes.most;
   const int channels = images.channels != 0 ? images.channels : sizes.grey ? 1 : 3;
   return {channels, sides.height, sides.width};
+}
+
+// Enlarged photos cost time and show no more: the largest multiple of 32, by which a ResNet reduces, that
+// leaves an eighth of the photos for random crops.
+NetSizes fit_to_photos(NetSizes net, const ImageSizes& sizes) {
+  constexpr int step = 32;
+  const int side = std::min(sizes.most.height, sizes.most.width);
+  if (!net.takes_any || side >= net.resize) return net;
+  net.crop = std::max(side * 8 / 9 / step * step, least_resnet_side);
+  net.resize = net.crop * 9 / 8;
+  return net;
 }
 
 // lenet5, the net without --net, reads these as they are.
@@ -100,19 +112,23 @@ void choose_image_options(TrainOptions& options) {
   const auto found = std::ranges::find(sizes_of_nets, std::string_view(net), &NetSizes::net);
   if (found == sizes_of_nets.end()) return;  // the first image of another size is refused with its name
   options.net = net;
+  const NetSizes fit = fit_to_photos(*found, sizes);
   std::string chosen;
   if (!sized) {
-    options.images.resize = {found->resize, found->resize};
-    options.images.crop = {found->crop, found->crop};
-    chosen = fmt::format(" --resize {} --crop {}", found->resize, found->crop);
+    options.images.resize = {fit.resize, fit.resize};
+    options.images.crop = {fit.crop, fit.crop};
+    chosen = fmt::format(" --resize {} --crop {}", fit.resize, fit.crop);
   }
   if (!named) chosen += " --net " + net;
   if (net == "cifar-quick") chosen += keep_stable(options);
   if (!named && !gpu && !sized) chosen += render_larger_net();
-  options.choice = fmt::format("{}, so:{}",
-                               sized ? fmt::format("the net reads {}x{} pixels", input.height, input.width)
-                                     : describe_sizes(sizes, files.count()),
-                               chosen);
+  options.choice = fmt::format(
+      "{}, so:{}",
+      sized ? fmt::format("the net reads {}x{} pixels", input.height, input.width)
+      : named && !fit.takes_any
+          ? fmt::format("{0}, {1} reads {2}x{2}", describe_sizes(sizes, files.count()), net, fit.crop)
+          : describe_sizes(sizes, files.count()),
+      chosen);
 }
 
 }  // namespace ddlrun::runtime

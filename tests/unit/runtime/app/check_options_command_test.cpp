@@ -118,7 +118,16 @@ TEST_CASE("photos of one size: a size and a net are chosen as for photos of many
   CHECK(open.choice ==
         "the photos have 96x96 pixels, so: --resize 36 --crop 32 --net cifar-quick --clip 5   # larger: "
         "--net resnet-18 --resize 72 --crop 64, about 12 times the work");
-  CHECK(choose({"--net", "resnet-18"}).images.crop == Sides{224, 224});
+  CHECK(choose({"--net", "resnet-18"}).choice ==
+        "the photos have 96x96 pixels, so: --resize 72 --crop 64");  // which it takes: no larger than they
+  CHECK(choose({"--net", "alexnet"}).choice ==
+        "the photos have 96x96 pixels, alexnet reads 227x227, so: --resize 256 --crop 227");
+  const TrainOptions corrected = choose({"--net", "resnet-50"});
+  CHECK(corrected.images.resize == Sides{72, 72});
+  const auto place = std::string("P6\n512 300\n255\n") + std::string(std::size_t{3} * 512 * 300, '0');
+  directory.write("train/cat/2.ppm", place);
+  CHECK(choose({"--net", "resnet-50"}).images.crop == Sides{224, 224});
+  std::filesystem::remove(directory.path + "/train/cat/2.ppm");
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"--resize", "96"}, {"--resize", "36", "--crop", "32"}}) {
     const TrainOptions sized = choose(words);
