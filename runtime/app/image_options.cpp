@@ -21,6 +21,15 @@ const OptionRow image_option_rows[] = {
        if (v.empty()) throw Error(ErrorKind::usage, {"the path is empty", n, n + " PATH"});
        o.images.test = v;
      }},
+    {"--val-fraction", "F",
+     "test on this part of the photos in --data DIR/CLASS, and train on the others: 0.2 is a fifth; the hash "
+     "of "
+     "a photo's path decides, so all ranks, --resume and ddl-train test find the same part",
+     [](TrainOptions& o, Word n, Word v) {
+       o.images.val_fraction = parse_fraction(n, v, "0.2");
+       if (o.images.val_fraction == 0.0)
+         throw Error(ErrorKind::usage, {"--val-fraction 0 leaves no test images", n, n + " 0.2"});
+     }},
     {"--data-sharding", "none|host|rank",
      "host: each host has its own images at --data; rank: each rank has; {host} and {rank} in the path are "
      "replaced; none: all ranks read the same images (default)",

@@ -11,7 +11,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
+#include <string_view>
 
 namespace ddlrun::runtime {
 namespace {
@@ -24,6 +27,8 @@ struct ModelOptions {
   bool top_given = false;
   bool json = false;
   bool csv = false;
+  bool errors = false;
+  bool all_images = false;
   bool help = false;
 };
 
@@ -46,21 +51,29 @@ std::vector<Option> predict_options(ModelOptions& options) {
            }},
           {"--json", "", "print one JSON object for each photo",
            [&](const std::string&) { options.json = true; }},
-          {"--csv", "", "print a table for R or pandas: file,class,probability and a column for each class",
+          {"--csv", "",
+           "print a table for R or pandas: file,class,probability,directory_class (the class that the name "
+           "of the "
+           "photo's directory is, if any) and a column for each class",
            [&](const std::string&) { options.csv = true; }},
           {"--help", "", "print this help", [&](const std::string&) { options.help = true; }}};
 }
 
 std::vector<Option> test_options(ModelOptions& options) {
-  return {checkpoint_option(options),
-          {"--data", "PATH",
-           "the test images: a data set with them, or they alone (default: those that a training would take)",
-           [&](const std::string& v) { options.data = v; }},
-          {"--json", "",
-           "print one JSON document: accuracy, loss, images and accuracy of each class, the confusion matrix "
-           "(a row: class of the image, a column: predicted class)",
-           [&](const std::string&) { options.json = true; }},
-          {"--help", "", "print this help", [&](const std::string&) { options.help = true; }}};
+  return {
+      checkpoint_option(options),
+      {"--data", "PATH",
+       "the test images: a data set with them, or they alone (default: those that a training would take)",
+       [&](const std::string& v) { options.data = v; }},
+      {"--json", "",
+       "print one JSON document: accuracy, loss; images, accuracy, precision and F1 of each class; the "
+       "confusion matrix (a row: class of the image, a column: predicted class)",
+       [&](const std::string&) { options.json = true; }},
+      {"--errors", "", "also name the images with a wrong prediction, with both classes and its probability",
+       [&](const std::string&) { options.errors = true; }},
+      {"--all-images", "", "test also the photos that --val-fraction gave to the training",
+       [&](const std::string&) { options.all_images = true; }},
+      {"--help", "", "print this help", [&](const std::string&) { options.help = true; }}};
 }
 
 ModelOptions parse_model_options(const char* program, const std::vector<std::string>& args,
@@ -73,7 +86,9 @@ ModelOptions parse_model_options(const char* program, const std::vector<std::str
       continue;
     }
     rest.push_back(args[i]);
-    const bool is_flag = args[i] == "--help" || args[i] == "-h" || args[i] == "--json" || args[i] == "--csv";
+    static constexpr std::array<std::string_view, 6> flags{"--help", "-h",       "--json",
+                                                           "--csv",  "--errors", "--all-images"};
+    const bool is_flag = std::ranges::find(flags, args[i]) != flags.end();
     const bool takes_value = !is_flag && args[i].find('=') == std::string::npos;
     if (takes_value && i + 1 < args.size()) rest.push_back(args[++i]);
   }
@@ -130,7 +145,7 @@ int test(ModelOptions options) {
   if (options.checkpoint.empty() || !options.words.empty())
     throw Error(ErrorKind::usage, {"test takes one checkpoint, or a directory of them", "command line",
                                    std::string(test_name) + " ckpt --data photos"});
-  test_checkpoint(options.checkpoint, options.data, options.json);
+  test_checkpoint({options.checkpoint, options.data, options.json, options.errors, options.all_images});
   return 0;
 }
 
@@ -159,12 +174,13 @@ int run_predict_command(const std::vector<std::string>& args) {
 }
 
 int run_test_command(const std::vector<std::string>& args) {
-  return run_model_command(test_name, args, test_options,
-                           "Tests a checkpoint on the test images of a data set.\n\n"
-                           "usage: ddl-train test DIR|FILE [--data PATH] [--json]\n\n"
-                           "Prints loss, accuracy, the accuracy of each class and the confusion matrix.\n\n"
-                           "Example:\n  ddl-train test ckpt/best --data photos\n",
-                           test);
+  return run_model_command(
+      test_name, args, test_options,
+      "Tests a checkpoint on the test images of a data set.\n\n"
+      "usage: ddl-train test DIR|FILE [--data PATH] [--errors] [--json]\n\n"
+      "Prints loss, accuracy, the accuracy, precision and F1 of each class, and the confusion matrix.\n\n"
+      "Example:\n  ddl-train test ckpt/best --data photos\n",
+      test);
 }
 
 }  // namespace ddlrun::runtime

@@ -10,24 +10,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <numeric>
 #include <utility>
 
 namespace ddlrun::runtime {
 namespace {
-
-std::vector<double> softmax(std::span<const float> logits) {
-  const double most = *std::max_element(logits.begin(), logits.end());
-  std::vector<double> shares;
-  for (const float value : logits) shares.push_back(std::exp(value - most));
-  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
-  for (double& share : shares) share /= sum;
-  return shares;
-}
 
 // "cat 97.1 %, dog 2.9 %"
 std::string render_classes(const std::vector<ClassShare>& classes) {
@@ -70,7 +59,7 @@ class PhotoClassifier {
     std::vector<float> values(model_.net.input.count());
     apply_transform(model_.transform, center_crop(model_.transform, wanted), wanted,
                     std::span<const std::uint8_t>(pixels), values);
-    return softmax(model_.of_classes(engine_->predict(values, 1)));
+    return class_shares(model_.of_classes(engine_->predict(values, 1)));
   }
 
  private:
@@ -113,12 +102,10 @@ Message describe_unread_photos(const std::string& path, const std::vector<std::s
   constexpr std::size_t most_named = 3;
   std::vector<std::string> names;
   for (const std::string& name : unread) names.push_back(printable(base_name(name), 60));
-  const std::string pattern =
-      quote_shell(directory_of(unread.front())) + "/*" + ending_of(base_name(unread.front()));
   return {fmt::format("{} of formats that are not read: {}",
                       unread.size() == 1 ? "1 image is" : fmt::format("{} images are", unread.size()),
                       join_first(names, most_named)),
-          printable(path), convert_images_hint(pattern)};
+          printable(path), convert_files_hint(unread)};
 }
 
 std::vector<ClassShare> rank_classes(const SavedModel& model, const std::vector<double>& shares,

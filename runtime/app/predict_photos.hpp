@@ -46,7 +46,7 @@ std::vector<ClassShare> rank_classes(const SavedModel& model, const std::vector<
 // {"file": ..., "classes": [{"name": ..., "probability": ...}]}
 std::string render_prediction_json(const std::string& file, const std::vector<ClassShare>& classes);
 
-// RFC 4180: file,class,probability and a column for each class.
+// RFC 4180: file,class,probability,directory_class and a column for each class.
 std::string render_csv_header(const SavedModel& model);
 std::string render_prediction_csv(const SavedModel& model, const std::string& file,
                                   const std::vector<double>& shares);

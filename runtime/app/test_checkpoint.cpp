@@ -34,15 +34,19 @@ std::size_t widest_name(const ConfusionMatrix& matrix) {
   return width;
 }
 
+std::string render_share(const std::optional<double>& share) {
+  return share ? fmt::format("{:6.2f} %", 100.0 * *share) : "       -";
+}
+
 std::string render_accuracies(const ConfusionMatrix& matrix) {
-  std::string text = "accuracy of each class:\n";
+  std::string text = "accuracy (recall), precision and F1 of each class:\n";
   for (std::size_t i = 0; i < matrix.names.size(); ++i) {
     const std::size_t images = matrix.images_of(i);
-    const double share = static_cast<double>(matrix.at(i, i)) / static_cast<double>(images);
-    text +=
-        fmt::format("  {:<{}}  {}\n", short_name(matrix, i), widest_name(matrix),
-                    images == 0 ? std::string("no images")
-                                : fmt::format("{:6.2f} %  {} of {}", 100.0 * share, matrix.at(i, i), images));
+    text += fmt::format("  {:<{}}  {}\n", short_name(matrix, i), widest_name(matrix),
+                        images == 0 ? std::string("no images")
+                                    : fmt::format("{}  {}  {}  {} of {}", render_share(matrix.recall(i)),
+                                                  render_share(matrix.precision(i)),
+                                                  render_share(matrix.f1(i)), matrix.at(i, i), images));
   }
   return text;
 }
@@ -84,10 +88,21 @@ Error refuse_classes(const std::string& what, const std::string& data) {
   return {ErrorKind::request, {what, printable(data), "--data PATH with images of the same classes"}};
 }
 
-// Test images alone: training images beside them are not read.
-SourcePtr open_test_images(const SavedModel& model, const std::string& data) {
-  const SplitPath place = require_split(data, true);
+// Test images alone: training images beside them are not read. Of one tree the part that --val-fraction kept
+// from the training.
+SourcePtr open_test_images(const SavedModel& model, const std::string& data, const TestRequest& test) {
   DataRequest request = model.images;
+  if (test.errors) request.memory = 0;  // a copy in memory has no names of files
+  const auto own = detect_split(data, true);
+  const auto train = request.val_fraction > 0.0 ? detect_split(data, false) : std::nullopt;
+  const bool is_divided = train && (!own || own->path == train->path);
+  if (!is_divided || test.all_images) request.val_fraction = 0.0;
+  const SplitPath place = is_divided ? SplitPath{train->kind, train->path, true} : require_split(data, true);
+  if (request.val_fraction > 0.0)
+    fmt::print(stderr,
+               "ddl-train test: only the photos that --val-fraction {} kept from the training; all: "
+               "--all-images\n",
+               request.val_fraction);
   request.crop = {};  // the transform of the checkpoint has it
   ClassDirectories classes;
   const bool numbered = model.class_names.front() == "0";  // the training images had no names
@@ -128,15 +143,44 @@ std::size_t ConfusionMatrix::images_of(std::size_t actual) const {
   return std::accumulate(row.begin(), row.end(), std::size_t{0});
 }
 
+std::optional<double> ConfusionMatrix::recall(std::size_t label) const {
+  const std::size_t images = images_of(label);
+  if (images == 0) return std::nullopt;
+  return static_cast<double>(at(label, label)) / static_cast<double>(images);
+}
+
+std::optional<double> ConfusionMatrix::precision(std::size_t label) const {
+  std::size_t predicted = 0;
+  for (std::size_t actual = 0; actual < names.size(); ++actual) predicted += at(actual, label);
+  if (predicted == 0) return std::nullopt;
+  return static_cast<double>(at(label, label)) / static_cast<double>(predicted);
+}
+
+std::optional<double> ConfusionMatrix::f1(std::size_t label) const {
+  const std::size_t images = images_of(label);
+  if (images == 0) return std::nullopt;
+  const double sum = recall(label).value_or(0.0) + precision(label).value_or(0.0);
+  return sum > 0.0 ? 2.0 * *recall(label) * precision(label).value_or(0.0) / sum : 0.0;
+}
+
+std::string render_wrong(const std::vector<WrongImage>& wrong) {
+  if (wrong.empty()) return "no image has a wrong prediction\n";
+  std::string text = "images with a wrong prediction:\n";
+  for (const WrongImage& one : wrong)
+    text += fmt::format("  {}: {}, predicted as {} ({:.1f} %)\n", printable(one.image),
+                        printable(one.actual, 80), printable(one.predicted, 80), 100.0 * one.probability);
+  return text;
+}
+
 std::string render_confusion(const ConfusionMatrix& matrix) {
   return render_accuracies(matrix) +
          (matrix.names.size() <= widest_matrix ? render_table(matrix) : render_frequent(matrix));
 }
 
-void test_checkpoint(const std::string& checkpoint, const std::string& data, bool json) {
-  SavedModel model = load_model(*make_posix_disk(), checkpoint);
-  const DatasetPath found = find_data(data);
-  const SourcePtr images = open_test_images(model, found.directory);
+void test_checkpoint(const TestRequest& request) {
+  SavedModel model = load_model(*make_posix_disk(), request.checkpoint);
+  const DatasetPath found = find_data(request.data);
+  const SourcePtr images = open_test_images(model, found.directory, request);
   const std::unique_ptr<Engine> engine = make_cpu_engine(model.net, 1, model.parameters, {});
   std::ranges::copy(model.state, engine->state().begin());
   const std::size_t classes = model.class_names.size();
@@ -145,6 +189,7 @@ void test_checkpoint(const std::string& checkpoint, const std::string& data, boo
   Loader loader(*images, model.transform, LoadPurpose::testing, most);
   LossSum sum;
   std::vector<std::uint32_t> indices;
+  std::vector<WrongImage> wrong;
   for (std::size_t done = 0; done < images->count(); done += indices.size()) {
     indices.resize(std::min(most, images->count() - done));
     std::iota(indices.begin(), indices.end(), static_cast<std::uint32_t>(done));
@@ -158,17 +203,22 @@ void test_checkpoint(const std::string& checkpoint, const std::string& data, boo
       const auto row = std::span(logits).subspan(i * classes, classes);
       const auto best = static_cast<std::size_t>(std::ranges::max_element(row) - row.begin());
       ++matrix.counts[batch.labels[i] * classes + best];
+      if (best == batch.labels[i] || !request.errors) continue;
+      wrong.push_back({images->name(indices[i]), model.class_names[batch.labels[i]], model.class_names[best],
+                       class_shares(row)[best]});
     }
   }
   const auto count = static_cast<double>(images->count());
-  const CheckpointTest test{found.directory, images->count(), static_cast<double>(sum.correct) / count,
-                            sum.loss / count, std::move(matrix)};
-  if (json) {
+  const CheckpointTest test{
+      found.directory,  images->count(),   static_cast<double>(sum.correct) / count,
+      sum.loss / count, std::move(matrix), request.errors ? std::optional(std::move(wrong)) : std::nullopt};
+  if (request.json) {
     fmt::print("{}\n", render_test_json(test));
     return;
   }
   fmt::print("test accuracy {:.2f} %, loss {:.4f}: {} images of {} ({})\n{}", 100.0 * test.accuracy,
              test.loss, test.images, printable(test.data), found.reason, render_confusion(test.matrix));
+  if (test.wrong) fmt::print("{}", render_wrong(*test.wrong));
 }
 
 }  // namespace ddlrun::runtime

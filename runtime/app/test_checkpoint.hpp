@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,11 +19,21 @@ struct ConfusionMatrix {
     return counts[actual * names.size() + predicted];
   }
   std::size_t images_of(std::size_t actual) const;
+  // Nothing where a class has no images, or none is predicted as it.
+  std::optional<double> recall(std::size_t label) const;  // the accuracy of the class
+  std::optional<double> precision(std::size_t label) const;
+  std::optional<double> f1(std::size_t label) const;
 };
 
-// The accuracy of each class, and the matrix as a table; of more than 16 classes the most frequent
-// confusions.
+// Accuracy, precision and F1 of each class, and the matrix as a table; of more than 16 classes the most
+// frequent confusions.
 std::string render_confusion(const ConfusionMatrix& matrix);
+
+struct WrongImage {
+  std::string image, actual, predicted;
+  double probability = 0.0;  // of the predicted class
+};
+std::string render_wrong(const std::vector<WrongImage>& wrong);
 
 struct CheckpointTest {
   std::string data;
@@ -30,11 +41,19 @@ struct CheckpointTest {
   double accuracy = 0.0;
   double loss = 0.0;  // of an image
   ConfusionMatrix matrix;
+  std::optional<std::vector<WrongImage>> wrong = {};  // where it is asked for
 };
 // {"schema": "ddl-train.test/1", "accuracy": ..., "classes": [...], "confusion": [[...]]}
 std::string render_test_json(const CheckpointTest& test);
 
-// Prints them. `data`: as --data, "" to search. Throws Error(request).
-void test_checkpoint(const std::string& checkpoint, const std::string& data, bool json);
+struct TestRequest {
+  std::string checkpoint;
+  std::string data;  // as --data, "" to search
+  bool json = false;
+  bool errors = false;      // names the images with a wrong prediction
+  bool all_images = false;  // also those that --val-fraction gave to the training
+};
+// Prints the test. Throws Error(request).
+void test_checkpoint(const TestRequest& request);
 
 }  // namespace ddlrun::runtime

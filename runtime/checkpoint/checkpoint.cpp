@@ -99,6 +99,18 @@ void check_images(const Metadata& metadata, const RunIdentity& identity, const s
   const std::string images = std::to_string(identity.images);
   const std::string hash = fmt::format("{:016x}", identity.data_hash);
   if (value_of(metadata, "images") == images && value_of(metadata, "data_hash") == hash) return;
+  const auto fraction_in = [](const Metadata& data) {
+    const auto found = data.find("val_fraction");
+    return found == data.end() ? std::string() : found->second;
+  };
+  const std::string there = fraction_in(metadata), here = fraction_in(identity.model);
+  if (there != here)
+    throw refuse_run(
+        file,
+        fmt::format("the checkpoint was trained {}, but this run is {}",
+                    there.empty() ? "without --val-fraction" : "with --val-fraction " + printable(there),
+                    here.empty() ? "without it" : "with --val-fraction " + here),
+        there.empty() ? "the same command without --val-fraction" : "--val-fraction " + printable(there));
   throw refuse_run(
       file,
       fmt::format("the checkpoint was trained on {} images (hash {}), but this run has {} (hash {})",

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 namespace ddlrun::runtime {
 namespace {
@@ -40,6 +42,7 @@ class ModelReader {
     model.decoded = shape("image_size");
     model.images.resize = sides("image_resize");
     model.images.crop = sides("image_crop");
+    model.images.val_fraction = fraction("val_fraction");
     model.transform.crop = model.images.crop;
     model.transform.mean = values("image_mean");
     model.transform.scale = values("image_scale");
@@ -90,6 +93,14 @@ class ModelReader {
   Shape shape(const std::string& key) const {
     const std::vector<int> all = sizes(key, 3);
     return {all[0], all[1], all[2]};
+  }
+  // Not in all checkpoints.
+  double fraction(const std::string& key) const {
+    const auto found = metadata_.find(key);
+    if (found == metadata_.end() || found->second.empty()) return 0.0;
+    const auto number = parse_number(found->second);
+    if (!number || *number <= 0.0 || *number >= 1.0) refuse(key);
+    return *number;
   }
   std::vector<float> values(const std::string& key) const {
     std::vector<float> all;
@@ -142,6 +153,7 @@ Metadata render_model(const Net& net, const Dataset& data, const DataRequest& re
           {"image_size", fmt::format("{}x{}x{}", decoded.channels, decoded.height, decoded.width)},
           {"image_resize", render_size(request.resize)},
           {"image_crop", render_size(data.transform.crop)},
+          {"val_fraction", request.val_fraction > 0.0 ? fmt::format("{}", request.val_fraction) : ""},
           {"image_mean", render_values(data.transform.mean)},
           {"image_scale", render_values(data.transform.scale)},
           {"classes", std::to_string(data.classes)},
@@ -156,6 +168,15 @@ std::vector<float> SavedModel::of_classes(std::span<const float> logits) const {
     kept.insert(kept.end(), classes.begin(), classes.end());
   }
   return kept;
+}
+
+std::vector<double> class_shares(std::span<const float> logits) {
+  const double most = *std::max_element(logits.begin(), logits.end());
+  std::vector<double> shares;
+  for (const float value : logits) shares.push_back(std::exp(value - most));
+  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+  for (double& share : shares) share /= sum;
+  return shares;
 }
 
 SavedModel load_model(const CheckpointDisk& disk, const std::string& path) {

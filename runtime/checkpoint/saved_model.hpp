@@ -38,4 +38,7 @@ struct SavedModel {
 // older ddl-train).
 SavedModel load_model(const CheckpointDisk& disk, const std::string& path);
 
+// The probabilities by these outputs of a net: their softmax.
+std::vector<double> class_shares(std::span<const float> logits);
+
 }  // namespace ddlrun::runtime

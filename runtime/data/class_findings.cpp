@@ -15,7 +15,7 @@ namespace {
 struct ClassFiles {
   std::size_t images = 0;                      // that are read
   std::map<std::string, std::size_t> formats;  // of images that are not read: ".webp"
-  std::string foreign;                         // where the first of them is: "monday/1.webp"
+  std::vector<std::string> foreign;            // where they are: "monday/1.webp"
   std::size_t others = 0;
 };
 
@@ -27,7 +27,7 @@ ClassFiles count_files(const std::string& directory) {
       ++found.images;
     } else if (has_foreign_image_name(file)) {
       ++found.formats[ending_of(file)];
-      if (found.foreign.empty()) found.foreign = name;
+      found.foreign.push_back(directory + "/" + name);
     } else {
       ++found.others;
     }
@@ -42,17 +42,12 @@ std::string render_formats(const std::map<std::string, std::size_t>& formats) {
   return join(words, " and ");
 }
 
-std::string convert_hint(const std::string& directory, const ClassFiles& found) {
-  const std::string first = directory + "/" + found.foreign;
-  return convert_images_hint(quote_shell(directory_of(first)) + "/*" + ending_of(first));
-}
-
 // A class without images that can be read.
 Message describe_unread(const std::string& name, const std::string& directory, const ClassFiles& found) {
   const std::string what = fmt::format("the class \"{}\" has no image that can be read", printable(name, 80));
   const std::string where = printable(directory);
   if (!found.formats.empty())
-    return {what + ", only " + render_formats(found.formats), where, convert_hint(directory, found)};
+    return {what + ", only " + render_formats(found.formats), where, convert_files_hint(found.foreign)};
   return {what + ", only " + count_of(found.others, "other file"), where,
           fmt::format("ls {}   # add images, or move the directory away", quote_shell(directory))};
 }
@@ -68,7 +63,7 @@ Message describe_partly(const std::string& name, const std::string& directory, c
   return {fmt::format("the class \"{}\" is used without {}, which are not read; {} {}", printable(name, 80),
                       render_formats(found.formats), count_of(found.images, "image"),
                       found.images == 1 ? "is" : "are"),
-          printable(directory), convert_hint(directory, found)};
+          printable(directory), convert_files_hint(found.foreign)};
 }
 
 Message describe_single(const std::string& name, const std::string& directory) {
@@ -105,6 +100,15 @@ std::vector<Message> check_class_directories(const std::string& directory, const
     if (tested.images != 0 && !tested.formats.empty())
       warnings.push_back(describe_partly(name, tests, tested));
   }
+  return warnings;
+}
+
+std::vector<Message> find_untested(const FileList& tests) {
+  std::vector<bool> is_tested(tests.classes.names.size());
+  for (std::size_t i = 0; i < tests.count(); ++i) is_tested.at(tests.label(i)) = true;
+  std::vector<Message> warnings;
+  for (std::size_t one = 0; one < is_tested.size(); ++one)
+    if (!is_tested[one]) warnings.push_back(describe_untested(tests.classes.names[one], tests.classes.path));
   return warnings;
 }
 

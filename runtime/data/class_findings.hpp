@@ -16,4 +16,7 @@ namespace ddlrun::runtime {
 // can all not be read.
 std::vector<Message> check_class_directories(const std::string& directory, const std::string& test);
 
+// A warning for each class of which the list of test images has none.
+std::vector<Message> find_untested(const FileList& tests);
+
 }  // namespace ddlrun::runtime

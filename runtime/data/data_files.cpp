@@ -121,8 +121,9 @@ std::string find_idx_file(const std::string& directory, const std::string& part,
 }
 
 FileList list_files(const SplitPath& place, const DataRequest& request, const ClassDirectories& classes) {
-  return place.kind == DataKind::list ? read_list(place.path, request)
-                                      : scan_class_directories(place.path, classes);
+  FileList all = place.kind == DataKind::list ? read_list(place.path, request)
+                                              : scan_class_directories(place.path, classes);
+  return request.val_fraction > 0.0 ? all.part(request.val_fraction, place.test) : all;
 }
 
 SourcePtr open_split(const SplitPath& place, const DataRequest& request, ClassDirectories& classes) {

@@ -19,6 +19,8 @@ struct DataRequest {
   std::string test;   // "": found beside the training images
   std::string root;   // prefix of the names in a list; "": the directory of the list
 
+  double val_fraction = 0.0;  // of the files at `train`, by the hash of their names: the test images
+
   ShardBy sharding = ShardBy::none;
   int channels = 0;  // of decoded images: 1 grey, 3 blue-green-red as OpenCV; 0: as the first ones are
   Sides resize;      // of decoded images, 0: as they are

@@ -151,7 +151,7 @@ Dataset load_dataset(const DataRequest& request) {
   data.kind = name_of(place.train.kind);
   ClassDirectories& directories = data.class_directories;
   if (place.train.kind == DataKind::directories) {
-    const bool tests = place.test.kind == DataKind::directories;
+    const bool tests = place.test.kind == DataKind::directories && request.val_fraction == 0.0;
     data.warnings = check_class_directories(place.train.path, tests ? place.test.path : "");
   }
   data.train_images = open_split(place.train, request, directories);
@@ -163,6 +163,9 @@ Dataset load_dataset(const DataRequest& request) {
   of_test.classes = data.classes;
   of_test.channels = data.train_images->shape().channels;  // a grey image among the tests is no reason
   data.test_images = open_split(place.test, of_test, directories);
+  if (request.val_fraction > 0.0 && place.test.kind == DataKind::directories)
+    for (Message& warning : find_untested(list_files(place.test, request, directories)))
+      data.warnings.push_back(std::move(warning));
   const Parts parts{data.train_images, data.test_images};
   check_parts(parts, request.train);
   check_labels(parts, data.classes, request.train, request.sharding);

@@ -4,6 +4,7 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "runtime/data/file_list.hpp"
+#include "runtime/data/image_files.hpp"
 #include "runtime/data/lmdb_source.hpp"
 #include "runtime/data/synthetic.hpp"
 
@@ -145,12 +146,34 @@ Error refuse_untested(const SplitPath& train, const std::string& data) {
              printable(data), hint_test(train.kind)}};
   const std::string root = train.path == data ? directory_of(data) : data;
   const std::string near = find_near_test(root);
+  constexpr const char* divide =
+      "--val-fraction 0.2   # tests on a fifth of them, and trains on the others; or --test-data PATH";
+  if (train.path == data && near.empty()) {
+    const std::vector<std::string> classes = find_class_directories(data);
+    return {ErrorKind::request,
+            {fmt::format(
+                 "these are taken for training images of {} classes ({}), without test images beside them",
+                 classes.size(), printable(join_first(classes, 8), 200)),
+             printable(data), divide}};
+  }
   const std::string what =
       fmt::format("there is no directory of test images: {} has neither val/ nor test/{}", printable(root),
                   near.empty() ? "" : "; did you mean " + near + "?");
   return {ErrorKind::request,
-          {what, printable(data),
-           near.empty() ? hint_test(train.kind) : "--test-data " + quote_shell(root + "/" + near)}};
+          {what, printable(data), near.empty() ? divide : "--test-data " + quote_shell(root + "/" + near)}};
+}
+
+// Photos that lie side by side: their classes are not known.
+Error refuse_unsorted(const std::string& path, std::size_t photos) {
+  const std::string root = quote_shell(path);
+  return {
+      ErrorKind::request,
+      {fmt::format("{} here without directories for their classes",
+                   photos == 1 ? std::string("1 photo lies") : fmt::format("{} photos lie", photos)),
+       printable(path),
+       fmt::format("mkdir -p {0}/train/CLASS {0}/val/CLASS   # for each class, and move its photos there; or "
+                   "--data LIST with a line for each photo: its path and a number for its class",
+                   root)}};
 }
 
 Error refuse_place(const std::string& path) {
@@ -167,6 +190,8 @@ Error refuse_place(const std::string& path) {
              printable(path), "ddl-train --data DIR   # with images, or with the files of a data set"}};
   }
   std::vector<std::string> names = list_names(path);
+  const auto photos = static_cast<std::size_t>(std::ranges::count_if(names, has_image_name));
+  if (photos > 0) return refuse_unsorted(path, photos);
   for (std::string& name : names) name = printable(name, 40);
   const std::string what = names.empty() ? "no images found: the directory is empty"
                                          : "no images found here, only " + join_first(names, most_shown);
@@ -214,8 +239,27 @@ SplitPath require_split(const std::string& path, bool test) {
   return *place;
 }
 
+// One tree or list that --val-fraction splits.
+DatasetPaths divide_split(const SplitPath& train, const DataRequest& request) {
+  if (train.kind != DataKind::directories && train.kind != DataKind::list)
+    throw Error(
+        ErrorKind::request,
+        {fmt::format("--val-fraction divides photos in directories or lists, not {}", name_of(train.kind)),
+         printable(request.train), "the same command without --val-fraction"});
+  const auto own = train.path == request.train ? std::nullopt : detect_split(request.train, true);
+  if (own && own->path != train.path)
+    throw Error(
+        ErrorKind::request,
+        {"--val-fraction is given, but there are test images", printable(own->path),
+         fmt::format("the same command without --val-fraction; or --data {} with it, for the training "
+                     "images alone",
+                     quote_shell(train.path))});
+  return {train, {train.kind, train.path, true}};
+}
+
 DatasetPaths locate_splits(const DataRequest& request) {
   const SplitPath train = require_split(request.train, false);
+  if (request.val_fraction > 0.0) return divide_split(train, request);
   if (!request.test.empty()) return {train, require_split(request.test, true)};
   const bool alone =
       train.path == request.train &&

@@ -3,6 +3,7 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "base/text/write_remedy.hpp"
 #include "runtime/core/error_list.hpp"
 #include "runtime/core/hash.hpp"
 #include "runtime/data/image_files.hpp"
@@ -11,6 +12,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <span>
@@ -115,6 +118,34 @@ std::uint64_t FileList::fingerprint() const {
   return hash_bytes(std::as_bytes(std::span(labels_)), hash);
 }
 
+FileList FileList::part(double test_fraction, bool test) const {
+  FileList kept(directory_);
+  kept.classes = classes;
+  std::vector<bool> seen(largest_label + 1), is_kept(largest_label + 1);
+  for (std::size_t i = 0; i < count(); ++i) {
+    const std::string_view own = name(i);
+    const std::uint64_t hash = hash_bytes(std::as_bytes(std::span(own.data(), own.size())));
+    const bool is_test = std::ldexp(static_cast<double>(hash >> 11U), -53) < test_fraction;
+    seen[label(i)] = true;
+    if (is_test != test) continue;
+    is_kept[label(i)] = true;
+    kept.add(own, label(i));
+  }
+  for (std::size_t one = 0; one < seen.size(); ++one) {
+    if (test || !seen[one] || is_kept[one]) continue;
+    const std::string named = one < classes.names.size() ? classes.names[one] : std::to_string(one);
+    throw Error(ErrorKind::request,
+                {fmt::format("--val-fraction {} leaves no training image of the class \"{}\"", test_fraction,
+                             printable(named, 80)),
+                 printable(directory_), "a smaller --val-fraction, or more images of the class"});
+  }
+  if (kept.count() == 0)
+    throw Error(ErrorKind::request,
+                {fmt::format("--val-fraction {} leaves no test image of {}", test_fraction, count()),
+                 printable(directory_), "a larger --val-fraction, or --test-data PATH"});
+  return kept;
+}
+
 FileList parse_file_list(std::string_view text, const std::string& name, const std::string& directory) {
   FileList list(directory);
   std::vector<Message> errors;
@@ -200,10 +231,11 @@ void write_class_names(const std::string& directory, const std::vector<std::stri
   const std::string path = directory + "/" + class_names_file;
   std::ofstream file(path);
   for (const std::string& name : names) file << name << '\n';
+  errno = 0;
   file.close();
   if (!file)
-    throw Error(ErrorKind::request, {"the names of the classes cannot be written", printable(path),
-                                     "df -h " + quote_shell(directory)});
+    throw Error(ErrorKind::request,
+                {"the names of the classes cannot be written", printable(path), write_remedy(errno, path)});
 }
 
 }  // namespace ddlrun::runtime

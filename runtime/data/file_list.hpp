@@ -30,6 +30,11 @@ class FileList {
   Label label(std::size_t index) const { return labels_[index]; }
   std::uint64_t fingerprint() const;  // of names and labels, without the directory
 
+  // The files of the test part, or the others. The hash of a name decides: each rank and each run find the
+  // same part, and a file that is added moves no other one. Throws Error(request) where a class or the test
+  // part would have no files.
+  FileList part(double test_fraction, bool test) const;
+
   ClassDirectories classes;  // source of the labels, if any
 
  private:

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -80,6 +81,17 @@ bool has_foreign_image_name(std::string_view name) {
 
 std::string convert_images_hint(const std::string& foreign) {
   return "mogrify -format png " + foreign + "   # ImageMagick; .jpg, .png and .pnm are read";
+}
+
+std::string convert_files_hint(const std::vector<std::string>& files) {
+  const std::string directory = directory_of(files.front());
+  std::set<std::string> patterns;
+  for (const std::string& file : files) {
+    if (directory_of(file) != directory) continue;
+    const std::string_view name = base_name(file);
+    patterns.insert(quote_shell(directory) + "/*" + std::string(name.substr(name.rfind('.'))));
+  }
+  return convert_images_hint(join(std::vector<std::string>(patterns.begin(), patterns.end()), " "));
 }
 
 void visit_files_below(const std::string& directory, const std::function<bool(const std::string&)>& visit) {

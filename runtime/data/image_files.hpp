@@ -18,6 +18,8 @@ bool has_foreign_image_name(std::string_view name);
 
 // "mogrify -format png cats/*.webp": what makes images of `foreign`, a name or a pattern, that are read.
 std::string convert_images_hint(const std::string& foreign);
+// The same for all of `files` that lie in the directory of the first one; endings as they are written there.
+std::string convert_files_hint(const std::vector<std::string>& files);
 
 // Visits each file below `directory` by its name there ("1.jpg", "monday/2.jpg") until `visit` returns false.
 // Like torchvision's ImageFolder at any depth and through symbolic links; unlike it without hidden names.

@@ -71,12 +71,12 @@ expect 0 's0/2.pgm: black ' "$train" predict "$work/wide" "$work/grey/val" --top
 grep -q '%.*%.*%' "$work/out" && fail "an output that was never trained: $(cat "$work/out")"
 expect 0 '"classes":[{"name":"black"' "$train" predict "$work/wide" "$work/grey/val/black/s0/2.pgm" --json
 expect 0 '/2.pgm,black,' "$train" predict "$work/wide" "$work/grey/val/black" --csv
-[ "$(head -1 "$work/out")" = 'file,class,probability,black,"white, ""bright"""' ] || fail "CSV: $(head -2 "$work/out")"
-python3 -c 'import csv, sys; rows = list(csv.DictReader(open(sys.argv[1]))); assert len(rows) == 8 and all(r["class"] == "black" and abs(float(r["black"]) + float(r["white, \"bright\""]) - 1) < 0.00001 for r in rows)' \
+[ "$(head -1 "$work/out")" = 'file,class,probability,directory_class,black,"white, ""bright"""' ] || fail "CSV: $(head -2 "$work/out")"
+python3 -c 'import csv, sys; rows = list(csv.DictReader(open(sys.argv[1]))); assert len(rows) == 8 and all(r["class"] == r["directory_class"] == "black" and abs(float(r["black"]) + float(r["white, \"bright\""]) - 1) < 0.00001 for r in rows)' \
   "$work/out" || fail "the table is another: $(cat "$work/out")"
 expect_refusal 2 'two formats' "$train" predict "$work/wide" --csv --json "$work/grey/val"
 expect_refusal 2 'no effect' "$train" predict "$work/wide" --csv --top 2 "$work/grey/val"
-expect 0 '  black            100.00 %  8 of 8' "$train" test "$work/wide" --data "$work/grey"
+expect 0 '  black            100.00 %  100.00 %  100.00 %  8 of 8' "$train" test "$work/wide" --data "$work/grey"
 [ "$(wc -l < "$work/out")" = 8 ] || fail "classes without images or names: $(cat "$work/out")"
 expect 0 '"confusion":[[8,0],[0,8]]' "$train" test "$work/wide" --data "$work/grey" --json
 # Pictures that are not read: named, the others are printed, and the status says it.
@@ -121,7 +121,7 @@ PY
   done
   rm -r "$work/photos/train/hats" "$work/photos/train/cat/1.webp"
   expect 0 'test accuracy 100.00 %' "$train" test "$work/ckpt" --data "$work/photos"
-  expect 0 '  cat  100.00 %  16 of 16' "$train" test --checkpoint "$work/ckpt/best" --data "$work/photos/val"
+  expect 0 '  cat  100.00 %  100.00 %  100.00 %  16 of 16' "$train" test --checkpoint "$work/ckpt/best" --data "$work/photos/val"
   grep -q '^  dog      0     16$' "$work/out" || fail "the confusion matrix: $(cat "$work/out")"
   expect 0 'cat.jpg: cat ' env -C "$work" bash -c 'cp photos/val/cat/3.jpg cat.jpg && cp photos/val/dog/4.jpg dog.jpg && exec "$@"' \
     bash "$train" predict --checkpoint ckpt cat.jpg dog.jpg --top 1
@@ -134,6 +134,20 @@ PY
   expect 3 'the JPEG is damaged' "$train" predict "$work/ckpt" "$work/bad.jpg" "$work/dog.jpg"
   grep -q '/dog.jpg: dog ' "$work/out" || fail "after a bad file: $(cat "$work/out")"
   expect 0 '"classes":[{"name":"cat","probability":' "$train" predict --checkpoint "$work/ckpt" --json "$work/cat.jpg"
+  # One tree: the same photos are the tests of both ranks, of a resumed run and of `test`.
+  tree=("$train" --data "$work/photos/train" --val-fraction 0.25 --global-batch 16 --net cifar-quick --checkpoint "$work/part")
+  expect 0 'ok net' ranks 2 "${tree[@]}" --epochs 1
+  tested=$(grep -o '[0-9]* + [0-9]* images' "$work/err" | head -1)
+  sum=${tested% images}
+  [ "$((${sum/+/ + }))" = 128 ] || fail "not all photos: $tested"
+  expect 0 'ok net' ranks 1 "${tree[@]}" --epochs 2 --resume
+  grep -q "$tested" "$work/err" || fail "another part: $(head -3 "$work/err")"
+  expect 0 "${tested#*+ } of " "$train" test "$work/part" --data "$work/photos/train" --errors
+  grep -q 'only the photos that --val-fraction 0.25 kept' "$work/err" || fail "no word on the part: $(cat "$work/err")"
+  grep -Eq '^  .*/photos/train/(cat|dog)/[0-9]+\.jpg: (cat|dog), predicted as |^no image has a wrong' "$work/out" || fail "--errors: $(cat "$work/out")"
+  expect 0 '128 images of ' "$train" test "$work/part" --data "$work/photos/train" --all-images
+  expect_refusal 3 'with --val-fraction 0.25, but this run is without it' "$train" --data "$work/photos" --global-batch 16 \
+    --net cifar-quick --checkpoint "$work/part" --epochs 3 --resume
   # An LMDB keeps the names of the classes, so a net that trained on it is tested on the photos.
   expect 0 '128 images' "$train" convert-data "$work/photos" "$work/p_train_lmdb" --resize 36
   expect 0 '32 images' "$train" convert-data "$work/photos" "$work/p_test_lmdb" --resize 36 --split test

@@ -143,8 +143,10 @@ TEST_CASE("class directories: refusals say what is there") {
   const std::string set = directory.path + "/set";
   const Message missing =
       expect_error(ErrorKind::request, "there is no directory of test images: " + set + " has neither",
-                   [&] { load_dataset(set + "/train"); });
-  CHECK(missing.hint.starts_with("--test-data PATH   # or --data DIR with DIR/train/CLASS/*.jpg"));
+                   [&] { load_dataset(set); });
+  CHECK(missing.hint.starts_with("--val-fraction 0.2 "));
+  expect_error(ErrorKind::request, "these are taken for training images of 2 classes (cat, dog)",
+               [&] { load_dataset(set + "/train"); });
   directory.write("set/Val/cow/1.png", write_png(make_image(1, 4, 5)));
   const Message near = expect_error(ErrorKind::request, "did you mean Val?", [&] { load_dataset(set); });
   CHECK(near.hint == "--test-data " + set + "/Val");
@@ -360,7 +362,13 @@ TEST_CASE("class directories: what a training would lose without a word") {
       expect_error(ErrorKind::request, "\"hats\" has no image that can be read, only 1 .heic",
                    [&] { load_dataset(directory.path); });
   CHECK(unread.where == train + "/hats");
-  CHECK(unread.hint.starts_with("mogrify -format png " + train + "/hats/monday/*.heic"));
+  CHECK(unread.hint.starts_with("mogrify -format png " + train + "/hats/monday/*.heic "));
+  directory.write("train/hats/monday/2.HEIC", std::string("x"));
+  const Message both =
+      expect_error(ErrorKind::request, "\"hats\" has no image that can be read, only 2 .heic",
+                   [&] { load_dataset(directory.path); });
+  const std::string monday = train + "/hats/monday/*";
+  CHECK(both.hint.starts_with("mogrify -format png " + monday + ".HEIC " + monday + ".heic "));
 }
 
 TEST_SUITE_END();
