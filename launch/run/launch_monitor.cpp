@@ -3,8 +3,6 @@
 
 #include "base/process/posix_rank_supervisor.hpp"
 #include "base/text/error.hpp"
-#include "base/text/host_list.hpp"
-#include "base/text/signal_name.hpp"
 #include "base/text/text.hpp"
 #include "doctor/diagnose/job_diagnosis.hpp"
 #include "doctor/diagnose/signatures_yaml.hpp"
@@ -12,8 +10,8 @@
 #include "launch/plan/select_launcher.hpp"
 #include "launch/rank/status_line.hpp"
 #include "launch/rank/stderr_source.hpp"
+#include "launch/run/end_messages.hpp"
 #include "launch/run/print_placement.hpp"
-#include "launch/run/run_remedies.hpp"
 #include "launch/run/session_directory.hpp"
 
 #include <fmt/format.h>
@@ -47,11 +45,6 @@ bool has_lasted(std::optional<std::chrono::steady_clock::time_point>& since,
   return now - *since >= patience;
 }
 
-void push_line(std::deque<std::string>& lines, std::string_view line, std::size_t most) {
-  if (lines.size() == most) lines.pop_front();
-  lines.emplace_back(trim(line));
-}
-
 }  // namespace
 
 LaunchMonitor::LaunchMonitor(System& system, const LaunchRun& run)
@@ -67,8 +60,8 @@ LaunchMonitor::LaunchMonitor(System& system, const LaunchRun& run)
     ranks_.emplace(run.plan.placed.job.ranks, run.plan.program.token, system.clock.steady(), is_here,
                    is_hydra(run.plan.placed.kind()), run.spec.monitor.stall_timeout);
   const auto on_err = [this](std::uint32_t rank, std::string_view line) {
-    keep_last(line);
-    keep_last_of(rank, line);
+    last_.take(line);
+    last_.take_of(rank, line);
     analyse(line, rank);
   };
   if (run.spec.output.is_framed())
@@ -124,29 +117,13 @@ void LaunchMonitor::take(std::string_view line) {
   if (!announced_status_ && end_announced_) announced_status_ = reported_status(rest);
   analyse(rest, rank);
   const auto& pass = system_.program_err ? system_.program_err : system_.err;
-  if (!rest.empty()) keep_last(rest);
+  if (!rest.empty()) last_.take(rest);
   if (const std::string shown = trainer_printed_error_ ? banner_.take(rest) : rest; !shown.empty())
     pass(shown);
-  if (!rest.empty() && rank) keep_last_of(*rank, rest);
+  if (!rest.empty() && rank) last_.take_of(*rank, rest);
   if (!run_.plan.program.verify || places_printed_ || !placement_.complete()) return;
   places_printed_ = true;
   print_places(system_, run_, placement_.rows());
-}
-
-void LaunchMonitor::keep_last(std::string_view line) {
-  constexpr std::size_t most_lines = 40, most_bytes = 1000;
-  push_line(last_lines_, line.substr(0, most_bytes), most_lines);
-}
-
-void LaunchMonitor::keep_last_of(std::uint32_t rank, std::string_view line) {
-  constexpr std::size_t most_lines = 10, most_bytes = 400;  // of each of many ranks
-  if (!trim(line).empty()) push_line(last_of_rank_[rank], line.substr(0, most_bytes), most_lines);
-}
-
-std::vector<std::string> LaunchMonitor::last_lines_of(std::uint32_t rank) const {
-  const auto found = last_of_rank_.find(rank);
-  if (found == last_of_rank_.end()) return {};
-  return {found->second.begin(), found->second.end()};
 }
 
 // With the rank in the form of --tag-output, which diagnose reads.
@@ -354,7 +331,7 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   diagnose::JobContext job = job_context(system_.environment);
   job.ends_stalls = run_.spec.monitor.end_on_stall;
   job.program = run_.record.program;
-  if (is_open_mpi || first || !last_lines_.empty())  // of the other launchers silence shows nothing
+  if (is_open_mpi || first || !last_.empty())  // of the other launchers silence shows nothing
     found = diagnose::fit_to_job(lines_.diagnosis(end), job, *diagnose::builtin_signatures());
   if (run_.spec.output.writes_files()) found = cite_rank_files(std::move(found), stream_lines_);
   FailureContext context{result.exit_status,
@@ -365,7 +342,7 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
                          in_scheduler_job(system_.environment)};
   context.knows_ranks = output_ || run_.plan.placed.kind() == LauncherKind::ssh;
   if (ranks_) context.left_early = ranks_->record().left_early;
-  if (first) context.last_lines = last_lines_of(first->rank);
+  if (first) context.last_lines = last_.lines_of(first->rank);
   cause_ = conclude_failure(std::move(found), run_, context);
   return cause_.text;
 }
@@ -387,38 +364,16 @@ void LaunchMonitor::finish(const ProcessResult& result) {
   if (output_) output_->finish();
   if (ranks_) ranks_->finish(failed, daemons_.lost());
   if (failed && ranks_ && !ranks_->has_report()) down_ = find_down_hosts(system_, run_.plan.placed.job.hosts);
-  if (!down_.empty())
-    system_.err(render_message("ddlrun", "error",
-                               {fmt::format("a host of the job was lost before any rank reported: {}",
-                                            printable(join(down_, ", "), 300)),
-                                "sinfo", "sinfo -R   # why; then the same job again, without it"}));
-  if (launcher_was_killed(result)) {
-    const std::string& program = run_.plan.placed.launcher.program;
-    const bool killed = result.guard_was_killed || result.signal == SIGKILL;
-    const std::string what = result.guard_was_killed
-                                 ? "the process guard of the launcher was killed: the job was ended"
-                                 : fmt::format("{} itself was ended by {}, and the job with it", program,
-                                               describe_signal(result.signal));
-    system_.err(render_message("ddlrun", "error",
-                               {what, result.guard_was_killed ? "ddlrun-guard" : program,
-                                killed ? std::string(find_killer) : "free -m; ulimit -a; ddlrun doctor"}));
-  }
+  const auto& hosts = run_.plan.placed.job.hosts;
+  const std::string& program = run_.plan.placed.launcher.program;
+  const auto print = [this](const Message& message) {
+    system_.err(render_message("ddlrun", "error", message));
+  };
+  if (!down_.empty()) print(down_hosts_message(down_));
+  if (launcher_was_killed(result)) print(killed_launcher_message(result, program));
   if (failed && lost_silently(result) && !daemons_.lost().said && ranks_->record().lost_hosts.empty())
-    system_.err(render_message(
-        "ddlrun", "error",
-        {"mpirun lost a daemon of another host, and does not say which",
-         printable(fold_host_list(run_.plan.placed.job.hosts), 300), "ddlrun doctor; then the same again"}));
-  if (failed && is_unreached()) {
-    const DaemonLoss& lost = daemons_.lost();
-    const std::string hosts = fold_host_list(run_.plan.placed.job.hosts);
-    const std::string why = lost.refusal.empty() ? "its ssh ended before a rank was started" : lost.refusal;
-    system_.err(render_message(
-        "ddlrun", "error",
-        {fmt::format("{} did not reach a host: {}", run_.plan.placed.launcher.program, printable(why, 300)),
-         printable(hosts, 300),
-         fmt::format("ddlrun doctor {}; then the same again",
-                     quote_shell(lost.refused.empty() ? hosts : lost.refused))}));
-  }
+    print(silent_loss_message(hosts));
+  if (failed && is_unreached()) print(unreached_message(program, hosts, daemons_.lost()));
   if (run_.plan.program.verify && !places_printed_ && result.start_error.empty())
     print_silent(system_, run_, placement_.rows());
 }

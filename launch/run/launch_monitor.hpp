@@ -19,14 +19,13 @@
 #include "launch/monitor/rank_monitor.hpp"
 #include "launch/monitor/stop_signals.hpp"
 #include "launch/run/failure_cause.hpp"
+#include "launch/run/last_lines.hpp"
 #include "launch/run/launch_output.hpp"
 #include "launch/run/launch_run.hpp"
 #include "launch/run/stream_lines.hpp"
 
 #include <chrono>
 #include <cstddef>
-#include <deque>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,9 +47,9 @@ class LaunchMonitor {
   std::vector<PlacementRow> places() const { return placement_.rows(); }
   std::optional<MonitorRecord> watched() const;
   // What stood on stderr last.
-  std::vector<std::string> last_lines() const { return {last_lines_.begin(), last_lines_.end()}; }
+  std::vector<std::string> last_lines() const { return last_.lines(); }
   // The last lines of a rank on stderr; known with `--launcher ssh` and --rank-output.
-  std::vector<std::string> last_lines_of(std::uint32_t rank) const;
+  std::vector<std::string> last_lines_of(std::uint32_t rank) const { return last_.lines_of(rank); }
   // Why the job ended badly, for people, or what is known of its end; "" after a stall or a lost host.
   std::string diagnosis(const ProcessResult& result);
   const FailureCause& cause() const { return cause_; }  // after diagnosis()
@@ -60,8 +59,6 @@ class LaunchMonitor {
  private:
   using Time = std::chrono::steady_clock::time_point;
   void take(std::string_view line);
-  void keep_last(std::string_view line);
-  void keep_last_of(std::uint32_t rank, std::string_view line);
   void analyse(std::string_view line, std::optional<std::uint32_t> rank);
   void report_events(Time now);
   int tick(Time now, const ChildView& mpirun);
@@ -104,8 +101,7 @@ class LaunchMonitor {
   bool hides_kill_ = false;  // a killed supervisor is behind the launcher's status
   bool killed_lost_ = false;
   std::optional<LaunchOutput> output_;
-  std::deque<std::string> last_lines_;
-  std::map<std::uint32_t, std::deque<std::string>> last_of_rank_;
+  LastLines last_;
   StreamLines stream_lines_;       // of lines_
   bool in_line_ = false;           // what was analysed last had no newline
   std::vector<std::string> down_;  // down by the scheduler, if no rank reported

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "launch/run/end_messages.hpp"
+
+#include "base/text/host_list.hpp"
+#include "base/text/signal_name.hpp"
+#include "base/text/text.hpp"
+#include "launch/run/run_remedies.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+namespace ddlrun::launch {
+
+namespace {
+
+std::string printable_hosts(const std::vector<std::string>& hosts) {
+  return printable(fold_host_list(hosts), 300);
+}
+
+}  // namespace
+
+Message down_hosts_message(const std::vector<std::string>& down) {
+  return {fmt::format("a host of the job was lost before any rank reported: {}",
+                      printable(join(down, ", "), 300)),
+          "sinfo", "sinfo -R   # why; then the same job again, without it"};
+}
+
+Message killed_launcher_message(const ProcessResult& result, const std::string& program) {
+  if (result.guard_was_killed)
+    return {"the process guard of the launcher was killed: the job was ended", "ddlrun-guard",
+            std::string(find_killer)};
+  return {
+      fmt::format("{} itself was ended by {}, and the job with it", program, describe_signal(result.signal)),
+      program, result.signal == SIGKILL ? std::string(find_killer) : "free -m; ulimit -a; ddlrun doctor"};
+}
+
+Message silent_loss_message(const std::vector<std::string>& hosts) {
+  return {"mpirun lost a daemon of another host, and does not say which", printable_hosts(hosts),
+          "ddlrun doctor; then the same again"};
+}
+
+Message unreached_message(const std::string& program, const std::vector<std::string>& hosts,
+                          const DaemonLoss& lost) {
+  const std::string why = lost.refusal.empty() ? "its ssh ended before a rank was started" : lost.refusal;
+  return {fmt::format("{} did not reach a host: {}", program, printable(why, 300)), printable_hosts(hosts),
+          fmt::format("ddlrun doctor {}; then the same again",
+                      quote_shell(lost.refused.empty() ? fold_host_list(hosts) : lost.refused))};
+}
+
+}  // namespace ddlrun::launch

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// What launch prints of an end that no rank has caused: a lost host, a launcher that was killed. Pure.
+#pragma once
+
+#include "base/os/system.hpp"
+#include "base/text/error.hpp"
+#include "launch/monitor/daemon_loss.hpp"
+
+#include <string>
+#include <vector>
+
+namespace ddlrun::launch {
+
+Message down_hosts_message(const std::vector<std::string>& down);
+// The launcher, or the process guard around it, was ended by a signal.
+Message killed_launcher_message(const ProcessResult& result, const std::string& program);
+// Open MPI 5.0.11 has no words for most daemons that it loses.
+Message silent_loss_message(const std::vector<std::string>& hosts);
+Message unreached_message(const std::string& program, const std::vector<std::string>& hosts,
+                          const DaemonLoss& lost);
+
+}  // namespace ddlrun::launch
