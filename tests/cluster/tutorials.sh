@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# tutorials.sh PAGE: types every command of docs/tutorials/PAGE.md on virtual hosts, and compares what they print with the
+# page (../support/run_page.py).
+# shellcheck source=tests/cluster/lab_test.sh
+. "$(dirname "$(readlink -f "$0")")/lab_test.sh"
+page=${1:?the name of a page in docs/tutorials}
+command -v python3 > /dev/null || { echo "skipped: no python3"; exit 125; }
+[ "$(nproc)" -ge 2 ] || { echo "skipped: two cores are needed"; exit 125; }
+needs_torch() {
+  /usr/bin/python3 -c 'import torch.distributed as d; assert d.is_gloo_available()' 2> /dev/null ||
+    { echo "skipped: no PyTorch with Gloo (apt-get install python3-torch)"; exit 125; }
+}
+needs_images() {
+  [ -d /usr/share/datasets/fashion-mnist ] || { echo "skipped: no images (apt-get install dataset-fashion-mnist)"; exit 125; }
+}
+case $page in
+  own_images) needs_images; hosts=1 ;;
+  libddl) command -v cmake > /dev/null || { echo "skipped: no cmake"; exit 125; }; hosts=2 ;;
+  ssh_servers) needs_torch; needs_images; hosts=2 ;;
+  slurm | pbs) needs_torch; needs_images; hosts=2 ;;
+  *) fail "no lab is known for the page $page"; finish ;;
+esac
+lab_up $hosts
+case $page in
+  slurm) slurm up 2 > "$work/slurm" 2>&1 || { status=$?; tail -n 3 "$work/slurm"; exit "$status"; } ;;
+  pbs) pbs up 2 > "$work/pbs" 2>&1 || { status=$?; tail -n 3 "$work/pbs"; exit "$status"; } ;;
+esac
+
+# As installed, with the examples beside.
+cmake --install "$DDLRUN_BUILD_DIR" --prefix "$LAB_DIR/installed" > "$work/installed" 2>&1 || fail "install: $(tail -n 3 "$work/installed")"
+mkdir "$lab_home/ddlrun" "$lab_home/tutorial"
+cp -r "$LAB_DIR/installed/." "$lab_home/ddlrun"
+cp -r "$DDLRUN_SOURCE_DIR/examples" "$lab_home/tutorial/examples"
+rm -r "$lab_home/bin"
+for file in .bashrc .profile; do
+  echo 'export PATH=$HOME/ddlrun/bin:$PATH PKG_CONFIG_PATH=$HOME/ddlrun/lib/pkgconfig CMAKE_PREFIX_PATH=$HOME/ddlrun' > "$lab_home/$file"
+done
+chown -R 2000:2000 "$lab_home"
+# shellcheck disable=SC2016
+python3 "$lab_tests/../support/run_page.py" "$DDLRUN_SOURCE_DIR/docs/tutorials/$page.md" \
+  "$lab_tests/lab.sh" exec node1 -u ddl -- bash -lc 'cd tutorial && exec bash' || fail "$page.md shows something else"
+finish
