@@ -310,7 +310,8 @@ bool LaunchMonitor::launcher_was_killed(const ProcessResult& result) const {
 std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   if (!run_.spec.monitor.diagnose || !is_failure(result)) return {};
   // After a stall or the loss of a host that is the cause; the rest of the output is the noise of the ending.
-  if (status(result)) return {};
+  const bool never_started = daemons_.lost().said && ranks_ && !ranks_->has_report();
+  if (status(result) && !never_started) return {};
   const bool launcher_died = launcher_was_killed(result);
   cause_.was_printed = launcher_died;
   if (launcher_died && !is_crash(result)) return {};
@@ -351,9 +352,10 @@ std::optional<int> LaunchMonitor::status(const ProcessResult& result) const {
   if (!is_failure(result)) return std::nullopt;
   if (ending_since_) return exit_code(ErrorKind::time_limit);
   if (services_signalled_) return 0;
-  const bool no_other = ranks_ && ranks_->has_report() && !ranks_->record().first_failure;
-  if (killed_lost_ || !down_.empty() || result.exit_status == 0 || is_unreached() ||
-      (daemons_.lost().said && no_other) || lost_silently(result))
+  // Open MPI 4.1.4 gives 205 or 255 for a lost orted, also for one that is lost while it starts.
+  const bool lost_daemon = daemons_.lost().said && ranks_ && !has_own_failure();
+  if (killed_lost_ || !down_.empty() || result.exit_status == 0 || is_unreached() || lost_daemon ||
+      lost_silently(result))
     return exit_code(ErrorKind::unreachable);
   return std::nullopt;
 }

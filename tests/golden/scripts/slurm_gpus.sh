@@ -193,6 +193,7 @@ if [ "$ddl_wanted" = yes ] && [ "$ddl_restarts" -ge 3 ]; then
   ddl_say "status $ddl_status after $ddl_restarts restarts, of 3 at most"
 elif [ "$ddl_wanted" = yes ]; then
   ddl_say "status $ddl_status: the job starts again, restart $((ddl_restarts + 1))"
+  ddl_say "Slurm keeps a requeued job back, by default for two minutes; ddlrun status $ddl_id names the time"
   if scontrol requeue "$ddl_id"; then
     ddl_again=yes
   else
