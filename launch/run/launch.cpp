@@ -87,17 +87,18 @@ std::vector<std::string> render_choices(const LaunchSpec& spec, const LaunchPlan
   return lines;
 }
 
-void print_start(System& system, const LaunchSpec& spec, const LaunchPlan& plan, const std::string& run_dir) {
-  for (const std::string& line : render_choices(spec, plan)) system.err("ddlrun: " + line + "\n");
-  system.err("ddlrun: run directory " + run_dir + "\n");
+std::string render_start(const LaunchSpec& spec, const LaunchPlan& plan, const std::string& run_dir) {
+  std::string text;
+  for (const std::string& line : render_choices(spec, plan)) text += "ddlrun: " + line + "\n";
+  text += "ddlrun: run directory " + run_dir + "\n";
   if (spec.output.writes_files())
-    system.err("ddlrun: output of the ranks: " + rank_file_directory(run_dir) + "   # ddlrun logs -f last\n");
+    text += "ddlrun: output of the ranks: " + rank_file_directory(run_dir) + "   # ddlrun logs -f last\n";
   const PlacedRanks& placed = plan.placed;
   const std::size_t ranks = placed.job.ranks.size();
-  system.err(
-      fmt::format("ddlrun: {} rank{} on {}, started by {}; its command is in argv of the run directory{}\n",
-                  ranks, ranks == 1 ? "" : "s", printable(fold_host_list(placed.job.hosts), 200),
-                  title_of(placed.kind()), render_order(placed.job, spec.framework)));
+  return text + fmt::format(
+                    "ddlrun: {} rank{} on {}, started by {}; its command is in argv of the run directory{}\n",
+                    ranks, ranks == 1 ? "" : "s", printable(fold_host_list(placed.job.hosts), 200),
+                    title_of(placed.kind()), render_order(placed.job, spec.framework));
 }
 
 // The bundled trainer writes its metrics where `report` finds them, unless it is given another file. Its
@@ -137,10 +138,10 @@ AttemptResult run_attempt(System& system, const LaunchSpec& spec) {
   result.run_dir = choose_run_dir(system, spec.run_dir, true);
   add_metrics(system.environment, job, result.run_dir, plan.program.program);
   LaunchCommand command = make_launch_command(system, spec, plan, result.run_dir, false);
-  print_start(system, spec, plan, result.run_dir);
   RunRecord record = make_run_record(system, spec, plan, result.run_dir);
   if (!spec.run_dir.empty() && spec.in_history) add_to_list(system, result.run_dir);
-  result.end = run_launch(system, {spec, plan, std::move(command), std::move(record), result.run_dir});
+  result.end = run_launch(system, {spec, plan, std::move(command), std::move(record), result.run_dir,
+                                   render_start(spec, plan, result.run_dir)});
   return result;
 }
 

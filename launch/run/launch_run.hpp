@@ -19,6 +19,7 @@ struct LaunchRun {
   LaunchCommand command;
   RunRecord record;
   std::string run_dir;
+  std::string start_text = {};  // for the screen, once `history` has the run: "last" means it from then on
 };
 
 }  // namespace ddlrun::launch

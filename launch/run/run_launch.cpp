@@ -199,6 +199,7 @@ LaunchEnd run_launch(System& system, LaunchRun run) {
   run.record.rank_count = run.record.ranks.size();
   const std::string result_file = result_path(system, run.plan, run.run_dir);
   write_inputs(system, run, result_file);
+  system.err(run.start_text);
   ObservedRun observed;
   observed.result = monitor.result_of_job(
       system.processes.run_guarded(run.command.argv, run.command.environment, monitor.hooks()));

@@ -15,8 +15,8 @@ launch bad 1 -- sh -c 'exit 7'
 bad=$(basename "$(directory_of bad)")
 
 # --- diagnose takes a run as report does: what launch found, its last lines as JSON, the files of --tee
-expect 1 'ended with exit status 7' "$DDLRUN" diagnose last
-for word in "$bad" "$runs/$bad"; do expect 1 'ended with exit status 7' "$DDLRUN" diagnose "$word"; done
+expect 1 'exited with status 7' "$DDLRUN" diagnose last
+for word in "$bad" "$runs/$bad"; do expect 1 'exited with status 7' "$DDLRUN" diagnose "$word"; done
 expect_refusal 3 "'job.log' is no file and no job: no run has an ID that begins with this" "$DDLRUN" diagnose job.log
 expect 1 '"status": 7' "$DDLRUN" diagnose last --json
 expect 0 'no trouble' "$DDLRUN" diagnose "$runs/$well"

@@ -12,6 +12,7 @@ mkdir -p "$job/scripts" "$lab_home/bin"
 # Stand-ins for what a centre has: modules, Intel MPI's mpirun, its script.
 cat > "$lab_home/.bash_profile" <<'EOF'
 PATH=$HOME/bin:$PATH
+unset BASH_ENV # Lmod's would replace the stand-in
 module() { echo "module $*" >> "$HOME/jobs/modules"; }
 EOF
 echo 'export MLSL=1' > "$job/mlslvars.sh"

@@ -32,7 +32,7 @@ grep -q "failed first: it exited with status 1" "$work/err" || fail "who failed:
 
 # What another MPI or none would start as four programs of one rank is not started.
 expect_refusal 3 "each rank would be rank 0 of 1" on node1 "$tool" launch "${words[@]}" --launcher ssh -- lmp -in melt.in
-grep -q 'try: --launcher openmpi ' "$work/err" || fail "by ssh: $(cat "$work/err")"
+grep -q 'try: --launcher openmpi$' "$work/err" || fail "by ssh: $(cat "$work/err")"
 command -v mpirun.mpich > /dev/null &&
   expect_refusal 3 "linked with Open MPI" on node1 "$tool" launch "${words[@]}" --launcher mpich -- lmp -in melt.in
 finish
