@@ -13,7 +13,7 @@ namespace {
 
 using InspectorClock = std::chrono::steady_clock;
 constexpr auto check_interval = std::chrono::milliseconds(2);
-constexpr auto between_polls = std::chrono::milliseconds(1);
+constexpr auto between_polls = std::chrono::microseconds(200);
 constexpr std::size_t max_chain_shown = 5;  // ranks of a chain in a message
 // Its last messages may still be on their way.
 constexpr auto grace_after_end = std::chrono::milliseconds(1000);

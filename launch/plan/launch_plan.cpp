@@ -118,7 +118,9 @@ ProgramPlan plan_program(System& system, const LaunchSpec& spec, const PlacedRan
   plan.program = spec.program_list.empty() ? choose_program(system, spec.program, runs_here)
                                            : ChosenProgram{{spec.program_list}, false};
   if (!runs_here) check_shared_program(system, spec.program);
-  if (const auto error = find_syntax_error(system, spec.program, system.environment.workdir)) {
+  // A dry run starts nothing of the user's, and so no Python.
+  if (const auto error =
+          spec.dry_run ? std::nullopt : find_syntax_error(system, spec.program, system.environment.workdir)) {
     if (runs_here) throw Error(ErrorKind::request, *error);
     plan.remarks.push_back(
         fmt::format("{} ({}); the hosts may have another Python", error->what, error->where));

@@ -64,9 +64,9 @@ same "the same kind of stdout" "[0] $(cat plain.out)" "$(cat marked.out)"
 # shellcheck disable=SC2016
 launch fails $ranks --rank-output files -- sh -c 'if [ $OMPI_COMM_WORLD_RANK = 1 ]; then seq -f "step %g" 30 >&2; exit 7; fi; sleep 60'
 same "fails: status" 7 "$status"
-has "fails" fails.err "the last 20 lines of rank 1's stderr"
-same "fails: those" "$(seq -f '  | step %g' 11 30)" "$(grep '^  | step' fails.err)"
-check "fails: before who failed" awk '/the last 20 lines/ { a = NR } /rank 1 on .* failed first/ { b = NR } END { exit !(a && b && a < b) }' fails.err
+has "fails" fails.err "the last 10 lines of rank 1 on stderr"
+same "fails: those" "$(seq -f '  | step %g' 21 30)" "$(grep '^  | step' fails.err)"
+check "fails: before who failed" awk '/the last 10 lines/ { a = NR } /rank 1 on .* failed first/ { b = NR } END { exit !(a && b && a < b) }' fails.err
 
 # --- what a rank wrote before it was killed stands in its file
 cat > counts.py << 'END'

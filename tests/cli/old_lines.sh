@@ -12,7 +12,8 @@ table=$DDLRUN_SOURCE_DIR/docs/migration.md
 cd "$work" || exit 1
 mkdir bin old new
 for name in mpirun mpiexec.hydra horovodrun caffe python solver; do
-  printf '#!/bin/sh\nexec python3 %s record %s %s "$@"\n' "$support/old_lines.py" "$work/calls" "$name" > "bin/$name"
+  # With -I it reads the program's syntax, and starts nothing.
+  printf '#!/bin/sh\n[ "$1" != -I ] || exec python3 "$@"\nexec python3 %s record %s %s "$@"\n' "$support/old_lines.py" "$work/calls" "$name" > "bin/$name"
   chmod +x "bin/$name"
 done
 mv bin/mpirun old/mpirun

@@ -10,7 +10,7 @@ namespace {
 
 // Ranks of one program end their Contexts at about the same time; one that does more first is not waited for.
 constexpr std::chrono::milliseconds settle_patience{1000};
-constexpr std::chrono::milliseconds between_looks{1};
+constexpr std::chrono::microseconds between_looks{100};
 
 class MpiOobChannel : public OobChannel {
  public:

@@ -25,10 +25,7 @@ constexpr std::size_t part_bytes = 16 << 20;
 constexpr microseconds poll_spin_time{50};  // a message that is on its way over a fast link
 // Then the core is left by sleeping: who yields it to a busy stranger gets it back after a whole time slice.
 // The longer it has lasted the longer a look at it may wait, for looking takes time from who computes.
-// Linux 6.18 is fair between sessions only if their threads sleep a millisecond: with 200 us, a session that
-// computes beside such a thread on two cores kept all others off both for 20 s (autogroup,
-// CONFIG_FAIR_GROUP_SCHED).
-constexpr microseconds max_sleep{1000};
+constexpr microseconds max_sleep{200};
 constexpr int share_of_wait = 3;
 constexpr unsigned long sleep_slack = 1000;    // ns: the usual slack is 50 us
 constexpr microseconds inspect_after{50'000};  // then others may want to know for whom this rank waits
