@@ -13,7 +13,7 @@ namespace ddlrun {
 // are trusted.
 std::string find_replaceable_step(const std::string& path);
 
-// "" if nobody but this user, root and the owner of this program, who could change the program as well, can
+// "" if only this user, root and the owner of this program (who could change the program as well) can
 // change the file at `path`; else why not: "it belongs to user 1004". Missing files are judged as by
 // find_replaceable_step().
 std::string find_foreign_writer(const std::string& path);

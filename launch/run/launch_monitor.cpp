@@ -383,8 +383,11 @@ void LaunchMonitor::finish(const ProcessResult& result) {
 std::optional<MonitorRecord> LaunchMonitor::watched() const {
   if (!ranks_) return std::nullopt;
   MonitorRecord record = ranks_->record();
-  if (!ending_since_) record.stall.clear();                                   // the job went on
-  if (hides_kill_) record.first_failure = record.first_ended = std::nullopt;  // they followed
+  if (!ending_since_) record.stall.clear();  // the job went on
+  if (hides_kill_) {                         // they followed
+    record.first_failure.reset();
+    record.first_ended.reset();
+  }
   return record;
 }
 

@@ -103,7 +103,7 @@ class MetricsFile {
   double last_flush_ = 0.0;
   int fd_ = -1;
   bool begun_ = false;
-  bool told_ = false;
+  bool warned_ = false;
   std::size_t left_out_ = 0;  // records dropped during write errors
 };
 

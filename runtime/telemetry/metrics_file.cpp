@@ -98,8 +98,8 @@ void MetricsFile::flush() {
     pending_.clear();
     throw Error(why);
   }
-  if (!told_) fmt::print(stderr, "{}", render_message("ddl-train", "warning", why.message()));
-  told_ = true;
+  if (!warned_) fmt::print(stderr, "{}", render_message("ddl-train", "warning", why.message()));
+  warned_ = true;
 }
 
 void MetricsFile::finish() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lost_rank FATE [COUNT]: ranks add up; in the 20th sum rank 1 meets its fate: stop, kill, leave (by
 // _exit), exit, return (from main), throw (of its own), shape or type; keep: memory outlives all ranks'
-// Contexts. The others tell their errors and after how many seconds. With STALL=1 they also tell for whom
+// Contexts. The others print their errors and after how many seconds. With STALL=1 they also print for whom
 // they wait, and stay a little: MPI ends who has a connection to one that has ended.
 #include "ddl/ddl.hpp"
 
