@@ -13,12 +13,12 @@ release=$1
 shift
 [[ $release =~ ^[a-z]+$ ]] || { echo "'$release' is not the name of a Debian release, such as trixie" >&2; exit 2; }
 tree=$(readlink -f "$(dirname "$0")/..")
-root=${DDLRUN_CHROOTS:-/var/tmp/ddlrun-chroots}/$release
 [ "$(id -u)" -eq 0 ] || { echo "chroot.sh needs root, for debootstrap and mounts" >&2; exit 3; }
-copy=$root/root/ddlrun
 # shellcheck source=.ci/own_places.sh
 . "$tree/.ci/own_places.sh"
-require_own "${root%/*}" "$root" "$root/root" "$copy"
+require_own "$release/root/ddlrun"
+root=$chroots/$release
+copy=$root/root/ddlrun
 [ -z "$fresh" ] || rm -rf --one-file-system "$root"
 if [ ! -e "$root/var/lib/ddlrun-complete" ]; then
   command -v debootstrap > /dev/null || { echo "no debootstrap here: apt-get install debootstrap" >&2; exit 3; }

@@ -7,14 +7,10 @@ set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 [ "$(id -u)" -eq 0 ] || { echo "test_bundle.sh needs root, for chroots" >&2; exit 3; }
 [ $# -gt 0 ] || set -- bullseye bookworm trixie
-chroots=${DDLRUN_CHROOTS:-/var/tmp/ddlrun-chroots}
 # shellcheck source=.ci/own_places.sh
 . "$here/../.ci/own_places.sh"
 for release; do
-  for kind in bundle-bare bundle-mpi; do
-    root=$chroots/$kind/$release
-    require_own "$chroots" "$chroots/$kind" "$root" "$root/root" "$root/root/bundle.tar.gz"
-  done
+  for kind in bundle-bare bundle-mpi; do require_own "$kind/$release/root/bundle.tar.gz"; done
 done
 mkdir -p "$chroots"
 work=$(mktemp -d)

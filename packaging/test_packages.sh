@@ -2,18 +2,17 @@
 # SPDX-License-Identifier: MIT
 # test_packages.sh [RELEASE]: makes the Debian packages of build/run, which was built on that release of Debian (bookworm), and
 # in a clean chroot of it installs them, uses them as an ordinary user, upgrades and purges them, and compares the files of
-# the chroot with those before; /etc/ddlrun must survive. lintian, where it is installed, must have no word about the packages.
+# the chroot with those before; /etc/ddlrun must survive. lintian, where it is installed, must report nothing.
 # Needs root, debootstrap, dpkg-dev and the release's mirror. BUILD: another build tree. The chroot is kept in
 # $DDLRUN_CHROOTS.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 [ "$(id -u)" -eq 0 ] || { echo "test_packages.sh needs root, for a chroot" >&2; exit 3; }
 release=${1:-bookworm}
-chroots=${DDLRUN_CHROOTS:-/var/tmp/ddlrun-chroots}
-root=$chroots/packages/$release/root
 # shellcheck source=.ci/own_places.sh
 . "$here/../.ci/own_places.sh"
-require_own "$chroots" "$chroots/packages" "${root%/*}" "$root" "$root/packages"
+require_own "packages/$release/root/packages"
+root=$chroots/packages/$release/root
 mkdir -p "$chroots"
 export DDLRUN_CHROOTS=$chroots/packages
 chroot() { "$here/../.ci/chroot.sh" "$release" "$@"; }
