@@ -20,7 +20,7 @@ apt-get install -y -qq --no-install-recommends "$1"/1/*.deb > /dev/null
 apt-get purge -y -qq "${packages[@]}" > /dev/null
 id -u tester > /dev/null 2>&1 || useradd -m tester
 files > /tmp/before
-# The files of a centre are no package's: each step leaves them as they are.
+# No package owns the files of a centre: each step leaves them as they are.
 configure() {
   install -d /etc/ddlrun/sites
   printf 'site: lab\n' > /etc/ddlrun/config.yaml

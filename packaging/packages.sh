@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # packages.sh DEB|RPM [OUTPUT-DIRECTORY [BUILD]]: makes the packages ddlrun, ddlrun-bench, libddl0.1 and libddl-dev of a
-# build tree (build/run) with CPack, for the distribution of this machine. DEB needs dpkg-dev and file, RPM needs rpm. RELEASE=2: the
-# second package of the same version. DEBFULLNAME and DEBEMAIL: who makes them, the maintainer of the packages.
+# build tree (build/run) with CPack, for the distribution of this machine. DEB needs dpkg-dev and file, RPM needs rpm.
+# RELEASE=2: the second package of the same version. DEBFULLNAME and DEBEMAIL: the maintainer of the packages.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 kind=${1:-}

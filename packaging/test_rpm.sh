@@ -42,11 +42,11 @@ check "is whole" in_root -V ddlrun ddlrun-bench libddl0.1 libddl-devel
 check "upgrades" in_root -U "$work"/2/*.rpm
 check "/etc/ddlrun is as before" grep -qx 'queue: lab' "$work/root/etc/ddlrun/config.yaml"
 check "is removed" in_root -e ddlrun ddlrun-bench libddl0.1 libddl-devel
-# rpm's own database is in a directory of the machine's choice.
+# The configuration of this machine's rpm sets the directory of its database.
 find "$work/root" -mindepth 1 ! -type d ! -path '*rpm*' ! -path "$work/root/etc/ddlrun/config.yaml" > "$work/left"
 check "no file is left" bash -c 'cat "$1"; test ! -s "$1"' _ "$work/left"
 if command -v rpmlint > /dev/null; then
-  # Who publishes them adds a URL, a packager and a signature. An example is a Python script. Plug-ins have no version in
+  # A publisher adds a URL, a packager and a signature. An example is a Python script. Plug-ins have no version in
   # their names. libddl0.1 is Debian's form of a name, not SUSE's. The rest follows from Debian's settings of CMake and rpm.
   rpmlint "$work"/1/*.rpm 2>&1 | grep ': E: ' |
     grep -vE 'no-(signature|packager-tag|pkg-config-provides)|env-script-interpreter|missing-hash-section|libddl-devel.* no-binary' |

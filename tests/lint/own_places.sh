@@ -4,7 +4,7 @@
 # shellcheck source=tests/support/check.sh
 . "$(dirname "$(readlink -f "$0")")/../support/check.sh"
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 2
-[ "$(id -u)" -eq 0 ] || { echo 'skipped: only root can give a directory to somebody else'; exit 125; }
+[ "$(id -u)" -eq 0 ] || { echo 'skipped: only root can change the owner of a directory'; exit 125; }
 export DDLRUN_CHROOTS=$work/chroots BUNDLE=/nonexistent
 # refused PLACE COMMAND...
 refused() {
