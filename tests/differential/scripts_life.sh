@@ -39,6 +39,15 @@ until_up() {
   done
   fail "$1 did not start"
 }
+# terminated NAME: runs the job's script, and ends it with TERM when its program is up
+terminated() {
+  begin "$1"
+  bash "$directory/job.sh" 2>/dev/null & job=$!
+  until_up "$1"
+  kill -TERM "$job"
+  wait "$job"
+  status=$?
+}
 # ends NAME STATUS WRITTEN: the status, and that in the file ('' for none)
 ends() {
   [ "$status" -eq "$2" ] || fail "$1: status $status, not $2: $(head -5 "$work/err")"
@@ -65,12 +74,7 @@ ends interrupted 7 7
 grep -q caught "$directory/log" || fail "interrupted: not reported"
 
 # TERM is passed on, and is no reason to start again.
-begin ended
-bash "$directory/job.sh" 2>/dev/null & job=$!
-until_up ended
-kill -TERM "$job"
-wait "$job"
-status=$?
+terminated ended
 ends ended 9 9
 called ended ""
 
@@ -121,12 +125,7 @@ for kind in local slurm pbs; do
   same "trap_$kind: its own, in setup" $'inner\ncleared 1' "$(cat "$directory/left")"
 done
 # TERM still reaches the program, and the trap of the job's own lines runs when the program is over.
-begin trap_term
-bash "$directory/job.sh" 2>/dev/null & job=$!
-until_up trap_term
-kill -TERM "$job"
-wait "$job"
-status=$?
+terminated trap_term
 ends trap_term 9 9
 same "trap_term: its own, last" $'up\nended\ncleared\ncleared' "$(cat "$directory/log")"
 begin trap_again
