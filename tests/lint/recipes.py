@@ -46,8 +46,14 @@ def options_of_build():
     return set(re.findall(r"option\((DDLRUN_\w+)", read("cmake/DdlrunOptions.cmake")))
 
 
+def check_options(file, options):
+    known = options_of_build()
+    for option in options:
+        check(option in known, f"{file} sets {option}, which is no option")
+
+
 def run_spack_recipe(path):
-    """What the directives of a package.py are given: depends_on names, versions, variants, defined CMake options."""
+    """The first words of the directives of a package.py: depends_on, version, variant; and the CMake options it sets."""
     found = {"depends_on": [], "version": [], "variant": [], "define": []}
 
     def keep(kind):
@@ -78,8 +84,7 @@ def check_spack(version):
     for name in packages_of_build():
         check(NEEDED[name][0] in dependencies, f"package.py lacks {NEEDED[name][0]}")
     check(version in found["version"], f"package.py has no version {version}")
-    for option in found["define"]:
-        check(option in options_of_build(), f"package.py sets {option}, which is no option")
+    check_options("package.py", found["define"])
     oldest = re.search(r"cmake_minimum_required\(VERSION ([\d.]+)", read("CMakeLists.txt")).group(1)
     check(f"cmake@{oldest}:" in found["depends_on"], f"package.py does not require cmake@{oldest}:")
 
@@ -96,8 +101,7 @@ def check_easybuild(version):
     for name in packages_of_build():
         wanted = NEEDED[name][1]
         check(wanted is None or wanted in dependencies, f"{paths[0].name} lacks {wanted}")
-    for option in re.findall(r"-D(\w+)=", recipe["configopts"]):
-        check(option in options_of_build(), f"{paths[0].name} sets {option}, which is no option")
+    check_options(paths[0].name, re.findall(r"-D(\w+)=", recipe["configopts"]))
 
 
 def check_container():

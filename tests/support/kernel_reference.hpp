@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The arithmetic of libddl's kernels as plain and slow as it can be: what they are compared with. Number says
-// how one number is read, added, multiplied, scaled and written.
+// The arithmetic of libddl's kernels as plain and slow as it can be: what they are compared with. Number
+// defines how one number is read, added, multiplied, scaled and written.
 #pragma once
 
 #include <bit>

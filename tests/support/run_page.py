@@ -4,9 +4,9 @@
 
 A command is an indented line that starts with "$ "; the lines behind it, up to the next command or the end of the block,
 are its output. A command that ends with <<'END' goes on up to END, one that ends with \\ on the next line. An output line
-"..." stands for any lines, "..." at the end of a line for the rest of it. Ids of runs and jobs, dates, times, fractions and speeds differ from run to run: they compare
-as equal. Lines of several ranks come in any order. A block without a command is only shown. Prints what differs; exits
-1 if something does.
+"..." stands for any lines, "..." at the end of a line for the rest of it. What differs from run to run compares as equal:
+ids of runs and jobs, dates, times, fractions and speeds. Lines of several ranks come in any order. A block without a
+command is not typed. Prints each difference, and exits with 1 if there is one.
 """
 import re
 import subprocess
@@ -24,7 +24,7 @@ VARIABLE = [
     (r"\b[\d,]+ images/s", "SPEED"),
     (r"\b(process|pid|PID) \d+", r"\1 PID"),
     (r"\b\d+\.\d+\b", "FRACTION"),
-    (r"\b\d+ (ms|s)\b", r"DURATION"),
+    (r"\b\d+ (ms|s)\b", "DURATION"),
     (r"\s+", " "),
 ]
 
