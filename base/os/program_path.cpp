@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "base/os/program_path.hpp"
 
+#include "base/text/error.hpp"
+#include "base/text/interpreter.hpp"
 #include "base/text/text.hpp"
 
 #include <string_view>
@@ -15,6 +17,16 @@ std::string find_program(System& system, const std::string& name) {
     if (system.files.exists(candidate)) return candidate;
   }
   return {};
+}
+
+bool would_run_by_shell(System& system, const std::string& path) {
+  constexpr std::uint64_t first_bytes = 4;
+  try {
+    const auto part = system.files.read_from(path, 0, first_bytes);
+    return part && !part->bytes.empty() && lacks_python_line(path, part->bytes);
+  } catch (const Error&) {
+    return false;  // it may be executed, not read
+  }
 }
 
 }  // namespace ddlrun

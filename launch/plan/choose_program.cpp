@@ -80,13 +80,7 @@ void check_no_assignment(const Command& words) {
 
 // The ranks would run it by the shell, which takes "import" for a command.
 void check_python_line(System& system, const std::string& path, const std::string& place) {
-  constexpr std::uint64_t first_bytes = 4;
-  try {
-    const auto part = system.files.read_from(path, 0, first_bytes);
-    if (!part || part->bytes.empty() || !lacks_python_line(path, part->bytes)) return;
-  } catch (const Error&) {
-    return;  // it may be executed, not read
-  }
+  if (!would_run_by_shell(system, path)) return;
   throw Error(ErrorKind::request,
               {fmt::format("'{}' has no #! line: the shell would run it, not Python", printable(path, 120)),
                place, "python3 " + quote_shell(path)});

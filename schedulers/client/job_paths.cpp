@@ -4,7 +4,6 @@
 #include "base/os/host_info.hpp"
 #include "base/os/nearest_file.hpp"
 #include "base/os/program_path.hpp"
-#include "base/text/error.hpp"
 #include "base/text/interpreter.hpp"
 #include "base/text/text.hpp"
 #include "schedulers/client/job_directory.hpp"
@@ -109,7 +108,7 @@ class PathChecker {
     if (!info) return;
     const bool is_file = info->kind == FileInfo::Kind::file;
     if (is_file && (!runs || (info->mode & 0111U) != 0)) {
-      if (runs && would_run_by_shell(path))
+      if (runs && would_run_by_shell(system_, path))
         add("program", name,
             fmt::format("{} {} has no #! line: the shell would run it, not Python", what,
                         printable(path, 200)),
@@ -121,16 +120,6 @@ class PathChecker {
         !is_file                ? "ls -l " + quote_shell(path)
         : name.ends_with(".py") ? fmt::format("python3 {0}, or chmod +x {0}", quote_shell(name))
                                 : "chmod +x " + quote_shell(path));
-  }
-
-  bool would_run_by_shell(const std::string& path) const {
-    constexpr std::uint64_t first_bytes = 4;
-    try {
-      const auto part = system_.files.read_from(path, 0, first_bytes);
-      return part && !part->bytes.empty() && lacks_python_line(path, part->bytes);
-    } catch (const Error&) {
-      return false;  // it may be executed, not read
-    }
   }
 
   void check_container() {
