@@ -196,11 +196,13 @@ diagnose::JobContext job_context(System& system, const JobRef& job, const JobSta
   context.scheduler = log_source_of(job.scheduler);
   context.id = job.id;
   if (job.submitted_here()) {
-    const std::string runner = submitted_setting(system, job, "runner");
+    const JobSettings settings = submitted_settings(system, job);
+    const std::string runner = text_of(settings, "runner");
     const bool is_own = runner.empty() || runner == "ddlrun";
     context.is_submitted = true;
-    context.ends_stalls = submitted_setting(system, job, "on_stall") == "end";
-    context.program = submitted_program(system, job);
+    context.ends_stalls = text_of(settings, "on_stall") == "end";
+    if (const auto program = settings.find("program"); program != settings.end())
+      for (const YamlValue& word : program->second.value.items) context.program.push_back(word.text);
     context.tagging = fmt::format("ddlrun submit {}--rank-output prefix", is_own ? "" : "--runner ddlrun ");
   }
   context.is_certain = status.state == JobState::cancelled || is_saved_end(status);

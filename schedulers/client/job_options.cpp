@@ -135,7 +135,8 @@ JobSettings settings_of_file(System& system, const std::string& file, std::vecto
 }
 
 // All layers above the profile.
-JobSettings settings_of_files(System& system, const JobOptions& options, std::vector<Message>& errors) {
+JobSettings settings_of_files(System& system, const JobOptions& options, JobLayers& layers) {
+  std::vector<Message>& errors = layers.errors;
   JobSettings settings = settings_of_flags(options);
   if (options.again)
     return lay_over_shape(std::move(settings), settings_of_file(system, options.file, errors));
@@ -143,7 +144,8 @@ JobSettings settings_of_files(System& system, const JobOptions& options, std::ve
   const std::string near = system.files.exists("ddlrun.yaml") ? "ddlrun.yaml" : "";
   const std::string file = options.file.empty() ? near : options.file;
   if (!file.empty()) settings = lay_over_shape(std::move(settings), settings_of_file(system, file, errors));
-  for (const std::string& configuration : find_configuration_files(system, "config.yaml"))
+  layers.configuration_files = find_configuration_files(system, "config.yaml");
+  for (const std::string& configuration : layers.configuration_files)
     settings = lay_over_shape(std::move(settings), read_configuration(system, configuration, errors));
   return settings;
 }
@@ -155,11 +157,6 @@ void drop_site_of_local_job(const JobOptions& options, JobLayers& layers) {
   layers.remarks.push_back(fmt::format("site {} ({}) does not apply: --local",
                                        printable(site->second.value.text, 60), site->second.origin));
   layers.settings.erase(site);
-}
-
-std::string text_of(const JobSettings& settings, const std::string& key) {
-  const auto found = settings.find(key);
-  return found == settings.end() ? std::string() : found->second.value.text;
 }
 
 // The one that is named, else the plain one of the scheduler.
@@ -264,7 +261,7 @@ JobSettings settings_of_flags(const JobOptions& options) {
 
 JobLayers load_job_layers(System& system, const JobOptions& options) {
   JobLayers layers;
-  layers.settings = settings_of_files(system, options, layers.errors);
+  layers.settings = settings_of_files(system, options, layers);
   drop_site_of_local_job(options, layers);
   layers.site = find_site(system, layers.settings);
   layers.settings = lay_over_shape(std::move(layers.settings), settings_of_site(layers.site, layers.errors));
@@ -280,6 +277,7 @@ JobRequest load_job_request(System& system, const JobOptions& options,
   JobRequest wanted;
   wanted.settings = std::move(layers.settings);
   wanted.site = std::move(layers.site);
+  wanted.configuration_files = std::move(layers.configuration_files);
   wanted.parsed = read_job(wanted.settings);
   complete_cores(system, wanted);
   resolve_variables(system.environment, options.dry_run, wanted);
@@ -303,7 +301,6 @@ JobRequest load_job_request(System& system, const JobOptions& options,
   all = sorted_by_place(std::move(all));
   if (typed && breaches.empty()) wanted.errors_kind = ErrorKind::usage;
   if (!all.empty()) return wanted;
-  if (!options.again) wanted.configuration_files = find_configuration_files(system, "config.yaml");
   read_template(system, wanted);
   const bool only_typed = std::all_of(all.begin(), all.end(), is_typed);
   wanted.errors_kind = only_typed ? ErrorKind::usage : ErrorKind::request;

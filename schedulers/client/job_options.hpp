@@ -39,6 +39,7 @@ using PassedOptionCheck = std::function<void(SettingReader& reader, const JobSpe
 struct JobLayers {
   JobSettings settings;
   templates::SiteProfile site;
+  std::vector<std::string> configuration_files;  // for all jobs: the user's, the centre's
   std::vector<std::string> remarks;
   std::vector<Message> errors;  // keys that do not exist, each with its place
 };

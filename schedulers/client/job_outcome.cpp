@@ -61,8 +61,9 @@ std::string how_job_ended(const JobRef& job, const JobStatus& status, const std:
 // Not what it had already.
 std::string after_time_limit(System& system, const JobRef& job) {
   const std::string longer = "a longer --walltime";
-  const bool signalled = !submitted_setting(system, job, "signal").empty();
-  const std::string again = submitted_setting(system, job, "requeue");
+  const JobSettings settings = submitted_settings(system, job);
+  const bool signalled = !text_of(settings, "signal").empty();
+  const std::string again = text_of(settings, "requeue");
   const bool starts_again = !again.empty() && again != "no" && again != "0" && again != "false";
   if (starts_again && !signalled)
     return fmt::format(

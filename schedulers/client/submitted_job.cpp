@@ -4,7 +4,6 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "schedulers/client/job_directory.hpp"
-#include "schedulers/job/job_settings.hpp"
 #include "schedulers/job/template_coverage.hpp"
 #include "templates/user_template.hpp"
 
@@ -31,29 +30,21 @@ bool reports_walltime(System& system, const std::string& log) {
   }
 }
 
-YamlValue submitted_value(System& system, const JobRef& job, const std::string& key) {
+}  // namespace
+
+JobSettings submitted_settings(System& system, const JobRef& job) {
   if (!job.submitted_here()) return {};
   const std::string file = job.dir + "/ddlrun.yaml";
   try {
     std::vector<Message> errors;
-    const auto settings = read_job_settings(system.files.read(file, max_settings_bytes), file, errors);
-    const auto found = settings.find(key);
-    return found == settings.end() ? YamlValue() : found->second.value;
+    return read_job_settings(system.files.read(file, max_settings_bytes), file, errors);
   } catch (const Error&) {
     return {};  // the directory is gone
   }
 }
 
-}  // namespace
-
 std::string submitted_setting(System& system, const JobRef& job, const std::string& key) {
-  return submitted_value(system, job, key).text;
-}
-
-std::vector<std::string> submitted_program(System& system, const JobRef& job) {
-  std::vector<std::string> words;
-  for (const YamlValue& word : submitted_value(system, job, "program").items) words.push_back(word.text);
-  return words;
+  return text_of(submitted_settings(system, job), key);
 }
 
 std::vector<std::uint64_t> submitted_tasks(System& system, const JobRef& job) {

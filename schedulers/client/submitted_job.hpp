@@ -5,6 +5,7 @@
 #include "base/os/system.hpp"
 #include "base/text/error.hpp"
 #include "schedulers/client/job_ref.hpp"
+#include "schedulers/job/job_settings.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -13,10 +14,10 @@
 
 namespace ddlrun::schedulers {
 
-// A setting of the job as it was submitted ("signal" -> "USR1@120"); "" where it had none, or it is unknown.
+// The settings of the job as it was submitted; none where they are unknown.
+JobSettings submitted_settings(System& system, const JobRef& job);
+// The text of one of them ("signal" -> "USR1@120"); "" where it had none, or it is unknown.
 std::string submitted_setting(System& system, const JobRef& job, const std::string& key);
-// The program with its arguments; empty where it is unknown.
-std::vector<std::string> submitted_program(System& system, const JobRef& job);
 // The indices of an array's tasks, by its settings; none where it is no array, or it is unknown.
 std::vector<std::uint64_t> submitted_tasks(System& system, const JobRef& job);
 // "20" and 1 -> "20_1", "3[].server" -> "3[1].server".

@@ -296,6 +296,11 @@ JobSettings read_job_settings(std::string_view text, const std::string& file_nam
   return merge_settings(std::move(settings), guessed);
 }
 
+std::string text_of(const JobSettings& settings, const std::string& key) {
+  const auto found = settings.find(key);
+  return found == settings.end() ? std::string() : found->second.value.text;
+}
+
 JobSettings merge_settings(JobSettings over, const JobSettings& under) {
   over.insert(under.begin(), under.end());
   return over;

@@ -33,7 +33,7 @@ struct JobKey {
   // Value name in --help: "N", "HH:MM:SS"; "": the key has no option, only a line in a file.
   std::string_view value;
   std::string_view summary;  // one line
-  // What holds where no layer has the key; "" where nothing does, or what does follows from other keys.
+  // The value that applies where no layer has the key; "" where none does, or other keys determine it.
   std::string_view standard = {};
 };
 std::span<const JobKey> job_keys();
@@ -51,6 +51,9 @@ std::string_view key_of_foreign_word(std::string_view word);
 // nearest key; Error{request} where the text is no YAML mapping.
 JobSettings read_job_settings(std::string_view text, const std::string& file_name,
                               std::vector<Message>& errors);
+
+// The text of one setting; "" where the key has none.
+std::string text_of(const JobSettings& settings, const std::string& key);
 
 // `over` wins, key by key.
 JobSettings merge_settings(JobSettings over, const JobSettings& under);
