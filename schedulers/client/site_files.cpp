@@ -11,7 +11,7 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-// A file of comments, as a centre may begin with.
+// Whether a file has only comments and blank lines, as a new config.yaml may.
 bool has_no_line(std::string_view text) {
   const auto lines = split(text, '\n');
   return std::ranges::all_of(lines, [](std::string_view line) {

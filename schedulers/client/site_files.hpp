@@ -17,7 +17,7 @@ namespace ddlrun::schedulers {
 // Error{request} if it cannot be read, or if another user can change one that was found by its name.
 templates::SiteProfile load_site(System& system, const std::string& name_or_file);
 
-// Their names, those that came with ddlrun too.
+// The names of all profiles, with those that came with ddlrun.
 std::vector<std::string> list_sites(System& system);
 
 // The settings of one config.yaml. A file without a key has none.
@@ -26,7 +26,7 @@ JobSettings read_configuration(System& system, const std::string& file, std::vec
 // Templates of the user and the centre: NAME, or NAME.sh. Nothing where none has that name.
 std::optional<std::string> find_shared_template(System& system, const std::string& name);
 
-// Whether a template was found so.
+// Whether `path` is such a template.
 bool is_shared_template(const Environment& environment, const std::string& path);
 
 }  // namespace ddlrun::schedulers

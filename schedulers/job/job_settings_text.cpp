@@ -97,10 +97,10 @@ std::string render_applying_settings(const JobSettings& settings, bool origins) 
   for (const JobKey& key : job_keys()) {
     const auto found = settings.find(std::string(key.name));
     if (found == settings.end() && key.standard.empty()) continue;
+    const bool is_set = found != settings.end();
     const std::string line =
-        fmt::format("{}: {}", key.name,
-                    found == settings.end() ? std::string(key.standard) : readable(found->second.value));
-    const std::string origin = found == settings.end() ? "built-in" : found->second.origin;
+        fmt::format("{}: {}", key.name, is_set ? readable(found->second.value) : std::string(key.standard));
+    const std::string origin = is_set ? found->second.origin : "built-in";
     text += origins ? fmt::format("{:<44}  # {}\n", line, printable(origin, 400)) : line + "\n";
   }
   return text;

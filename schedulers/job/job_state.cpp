@@ -45,6 +45,21 @@ int weight(JobState state) {
   }
 }
 
+// Each host once; the hosts of the first task whose text is no host list, as they are.
+std::string hosts_of(const std::vector<JobStatus>& tasks) {
+  std::vector<std::string> hosts;
+  for (const JobStatus& task : tasks) {
+    if (task.hosts.empty()) continue;
+    try {
+      for (std::string& host : expand_host_list(task.hosts))
+        if (std::ranges::find(hosts, host) == hosts.end()) hosts.push_back(std::move(host));
+    } catch (const Error&) {
+      return task.hosts;
+    }
+  }
+  return fold_host_list(hosts);
+}
+
 }  // namespace
 
 std::string_view name_of(JobState state) {
@@ -66,25 +81,6 @@ bool JobStatus::never_started() const {
   const bool is_unrun = may_wait && hosts.empty() && !exit_status;
   return is_unrun && std::ranges::all_of(tasks, &JobStatus::never_started);
 }
-
-namespace {
-
-// Each host once; the longer text of one task, where it is no list of hosts.
-std::string hosts_of(const std::vector<JobStatus>& tasks) {
-  std::vector<std::string> hosts;
-  for (const JobStatus& task : tasks) {
-    if (task.hosts.empty()) continue;
-    try {
-      for (std::string& host : expand_host_list(task.hosts))
-        if (std::ranges::find(hosts, host) == hosts.end()) hosts.push_back(std::move(host));
-    } catch (const Error&) {
-      return task.hosts;
-    }
-  }
-  return fold_host_list(hosts);
-}
-
-}  // namespace
 
 JobStatus join_tasks(JobId id, std::vector<JobStatus> tasks) {
   JobStatus joined;

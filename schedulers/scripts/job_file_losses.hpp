@@ -9,7 +9,7 @@
 
 namespace ddlrun::job_scripts {
 
-// `requeue: yes` says it, but for an array of PBS.
+// Whether `requeue: yes` requests the script's requeue; it cannot for an array of PBS.
 bool can_carry_requeue(const JobScript& script, const ResourceRequest& request);
 
 std::vector<Unsupported> find_losses(const JobScript& script, const ResourceRequest& request);

@@ -43,8 +43,8 @@ JobState slurm_state(std::string_view word, std::string_view reason);
 // For people, with what to do; "" if the word is clear.
 std::string explain_slurm(JobState state, std::string_view word, std::string_view reason);
 
-// It waits for a time: its begin time, or the end of Slurm's wait after a requeue. Only scontrol names the
-// time in full.
+// Whether the job waits for its begin time, or for the end of Slurm's wait after a requeue. Only scontrol
+// prints this time in full.
 bool is_kept_back(const JobStatus& status);
 
 // What to ask for instead, where this reason for waiting never goes away by itself; "" where it may.
