@@ -36,7 +36,7 @@ Image with_channels(Image image, int channels) {
   return other;
 }
 
-// Names the format of a file by its first bytes; "" where it is none of these.
+// The name of another image format by the first bytes of a file; "" for any other bytes.
 std::string_view name_foreign_format(std::string_view start) {
   if (start.starts_with("RIFF") && start.substr(8).starts_with("WEBP")) return "a WebP image";
   if (start.starts_with("II*") || start.starts_with(std::string_view("MM\0*", 4))) return "a TIFF image";
