@@ -23,15 +23,11 @@ void StreamAnalyzer::take(std::string_view bytes) {
 void StreamAnalyzer::flush() {
   if (!analysis_) {
     analysis_ = std::make_unique<LogAnalysis>(builtin_signatures());
+    analysis_->set_rank_count(ranks_);
     analysis_->begin_source(source_);
   }
   analysis_->take(pending_);
   pending_.clear();
-}
-
-void StreamAnalyzer::set_rank_count(std::uint32_t ranks) {
-  flush();
-  analysis_->set_rank_count(ranks);
 }
 
 void StreamAnalyzer::set_host(std::uint32_t rank, const std::string& host) {

@@ -9,6 +9,8 @@
 
 #include "doctor/diagnose/diagnosis.hpp"
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,8 +30,8 @@ class StreamAnalyzer {
   // The next bytes, in any portions: whole lines or parts of them.
   void take(std::string_view bytes);
 
-  // Of the job: a higher number before a line, such as a process id, is no rank.
-  void set_rank_count(std::uint32_t ranks);
+  // Of the job, before its first line: a higher number before a line, such as a process id, is no rank.
+  void set_rank_count(std::uint32_t ranks) { ranks_ = ranks; }
 
   // The launcher knows it, and the output need not name it.
   void set_host(std::uint32_t rank, const std::string& host);
@@ -42,6 +44,7 @@ class StreamAnalyzer {
 
   std::string source_;
   std::string pending_;  // not yet analysed
+  std::uint32_t ranks_ = std::numeric_limits<std::uint32_t>::max();
   std::unique_ptr<LogAnalysis> analysis_;
 };
 

@@ -380,4 +380,15 @@ TEST_CASE("a running program is analysed in bounded memory") {
   CHECK(diagnosis.cause->evidence[0].line == 200'001);
 }
 
+TEST_CASE("a number before a line of a running program is a rank only up to the count of ranks") {
+  for (const std::uint32_t ranks : {4U, 3U}) {
+    StreamAnalyzer watch;
+    watch.set_rank_count(ranks);
+    watch.take("[3] RuntimeError: CUDA error: out of memory\n");
+    const Diagnosis diagnosis = watch.diagnosis({1, LogSource::mpirun});
+    REQUIRE(diagnosis.cause);
+    CHECK(diagnosis.cause->place.rank.has_value() == (ranks == 4));
+  }
+}
+
 TEST_SUITE_END();
