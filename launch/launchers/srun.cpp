@@ -93,16 +93,22 @@ std::string choose_pmi(ProgramMpi mpi, const std::vector<std::string>& offered) 
        "srun --mpi=list", fmt::format("--launcher {}", mpi == ProgramMpi::mpich ? "mpich" : "openmpi")});
 }
 
+std::string place_of_ssh(bool has_mpirun) {
+  return has_mpirun ? "--launcher ssh" : "--launcher ssh, or no mpirun here";
+}
+
+std::string mpi_launcher_hint(ProgramMpi mpi, bool has_mpirun) {
+  if (mpi == ProgramMpi::mpich)
+    return has_mpirun ? "--launcher mpich" : "--launcher mpich (apt-get install mpich)";
+  return has_mpirun ? "--launcher openmpi" : "--launcher openmpi (apt-get install openmpi-bin)";
+}
+
 void check_program_mpi(ProgramMpi mpi, LauncherKind launcher, bool has_mpirun) {
   if (launcher == LauncherKind::ssh && (mpi == ProgramMpi::open_mpi || mpi == ProgramMpi::mpich)) {
     throw Error(
         ErrorKind::request,
         {"the program is linked with MPI, and ssh alone would start it: each rank would be rank 0 of 1",
-         has_mpirun ? "--launcher ssh" : "--launcher ssh, or no mpirun here",
-         fmt::format("--launcher {0}{1}", mpi == ProgramMpi::mpich ? "mpich" : "openmpi",
-                     has_mpirun                 ? ""
-                     : mpi == ProgramMpi::mpich ? " (apt-get install mpich)"
-                                                : " (apt-get install openmpi-bin)")});
+         place_of_ssh(has_mpirun), mpi_launcher_hint(mpi, has_mpirun)});
   }
   const bool hydra = is_hydra(launcher);
   const bool open_mpi = launcher == LauncherKind::open_mpi;
@@ -114,8 +120,7 @@ void check_program_mpi(ProgramMpi mpi, LauncherKind launcher, bool has_mpirun) {
                    needs_hydra ? "MPICH or Intel MPI (libmpi.so.12)" : "Open MPI (libmpi.so.40)",
                    title_of(launcher)),
        fmt::format("--launcher {}", name_of(launcher)),
-       needs_hydra ? "--launcher mpich (apt-get install mpich), or --launcher intelmpi"
-                   : "--launcher openmpi (apt-get install openmpi-bin)"});
+       mpi_launcher_hint(mpi, false) + (needs_hydra ? ", or --launcher intelmpi" : "")});
 }
 
 LaunchCommand plan_srun_command(const LaunchRequest& request, const EnvVars& environment) {

@@ -23,7 +23,13 @@ std::vector<std::string> parse_pmi_list(std::string_view text);
 // What --mpi is to be. Error{request} where srun has nothing by which the program's MPI could start.
 std::string choose_pmi(ProgramMpi mpi, const std::vector<std::string>& offered);
 
+// Why ssh starts the ranks: by --launcher ssh, or because no mpirun is here.
+std::string place_of_ssh(bool has_mpirun);
+// The launcher of a program's MPI, "--launcher openmpi", with how to install it where no mpirun is here.
+std::string mpi_launcher_hint(ProgramMpi mpi, bool has_mpirun);
+
 // Refuses a program whose MPI the launcher does not serve: each rank would take itself for rank 0 of 1.
+// `has_mpirun`: for ssh only.
 void check_program_mpi(ProgramMpi mpi, LauncherKind launcher, bool has_mpirun = false);
 
 LaunchCommand plan_srun_command(const LaunchRequest& request, const EnvVars& environment);

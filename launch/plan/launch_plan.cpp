@@ -48,21 +48,8 @@ PlacedRanks place_ranks(System& system, const LaunchSpec& spec) {
   return placed;
 }
 
-bool has_mpirun(System& system, const LaunchSpec& spec) {
-  return !find_program(system, spec.launcher.mpirun).empty();
-}
-
-std::string by_ssh(bool mpirun_is_here) {
-  return mpirun_is_here ? "--launcher ssh" : "--launcher ssh, or no mpirun here";
-}
-
-// "--launcher openmpi", and how to get it where mpirun is missing.
-std::string openmpi_hint(bool mpirun_is_here) {
-  return mpirun_is_here ? "--launcher openmpi" : "--launcher openmpi (apt-get install openmpi-bin)";
-}
-
 // Without MPI the ranks of libddl connect over TCP, and each proves that it has the user's token.
-void require_libddl_token(System& system, const LaunchSpec& spec) {
+void require_libddl_token(const System& system, const LaunchSpec& spec, bool has_mpirun) {
   const bool is_set = std::ranges::any_of(frameworks::libddl_token_variables, [&](std::string_view name) {
     const auto own = system.environment.variables.find(std::string(name));
     return (own != system.environment.variables.end() && !own->second.empty()) ||
@@ -75,31 +62,33 @@ void require_libddl_token(System& system, const LaunchSpec& spec) {
       ErrorKind::request,
       {"ranks of libddl, such as the bundled trainer's, need a token: --launcher ssh starts them without "
        "MPI, and they connect over TCP",
-       by_ssh(has_mpirun(system, spec)),
+       place_of_ssh(has_mpirun),
        "head -c 32 /dev/urandom | base64 > token; chmod 600 token; then launch with -x "
        "DDL_TOKEN_FILE=$PWD/token, the same file on all hosts; or " +
-           openmpi_hint(has_mpirun(system, spec))});
+           mpi_launcher_hint(ProgramMpi::open_mpi, has_mpirun)});
 }
 
 // Ranks started over ssh cannot use MPI.
-void check_without_mpi(const FrameworkSpec& framework, bool mpirun_is_here) {
+void check_without_mpi(const FrameworkSpec& framework, bool has_mpirun) {
   if (!framework.needs_mpi) return;
   const bool horovod = framework.framework == frameworks::Framework::horovod;
   throw Error(
       ErrorKind::request,
       {fmt::format("{} needs MPI, and --launcher ssh starts ranks without MPI: each would be rank 0 of 1",
                    horovod ? "Horovod" : "mpi4py"),
-       by_ssh(mpirun_is_here),
-       fmt::format("{}{}", openmpi_hint(mpirun_is_here),
-                   horovod ? "" : "; --framework none starts them without this check")});
+       place_of_ssh(has_mpirun),
+       mpi_launcher_hint(ProgramMpi::open_mpi, has_mpirun) +
+           (horovod ? "" : "; --framework none starts them without this check")});
 }
 
 // Checks that the launcher can start this program on these hosts; srun's --mpi for it.
 std::string check_launcher(System& system, const LaunchSpec& spec, const PlacedRanks& placed,
-                           const ProgramLibraries& libraries, std::vector<std::string>& remarks) {
+                           const ProgramLibraries& libraries, bool has_mpirun,
+                           std::vector<std::string>& remarks) {
   const ProgramMpi mpi = find_program_mpi(libraries);
-  check_program_mpi(mpi, placed.kind(), has_mpirun(system, spec));
-  if (libraries.has_libddl && placed.kind() == LauncherKind::ssh) require_libddl_token(system, spec);
+  check_program_mpi(mpi, placed.kind(), has_mpirun);
+  if (libraries.has_libddl && placed.kind() == LauncherKind::ssh)
+    require_libddl_token(system, spec, has_mpirun);
   if (placed.kind() != LauncherKind::srun) return {};
   check_srun_hosts(system, placed.job.hosts);
   return choose_srun_pmi(system, placed.launcher, mpi, remarks);
@@ -125,7 +114,9 @@ ProgramPlan plan_program(System& system, const LaunchSpec& spec, const PlacedRan
     plan.remarks.push_back(
         fmt::format("{} ({}); the hosts may have another Python", error->what, error->where));
   }
-  if (placed.kind() == LauncherKind::ssh) check_without_mpi(spec.framework, has_mpirun(system, spec));
+  const bool is_ssh = placed.kind() == LauncherKind::ssh;
+  const bool has_mpirun = is_ssh && !find_program(system, spec.launcher.mpirun).empty();
+  if (is_ssh) check_without_mpi(spec.framework, has_mpirun);
   check_not_nested(plan.program.command, placed.job.ranks.size(), placed.job.hosts.size(),
                    {launch_line(spec), spec.shape.says_count()});
   if (plan.program.is_trainer && spec.program.empty())
@@ -136,7 +127,7 @@ ProgramPlan plan_program(System& system, const LaunchSpec& spec, const PlacedRan
   const bool by_mpi4py = spec.framework.needs_mpi && spec.framework.framework == frameworks::Framework::none;
   plan.pmi = check_launcher(system, spec, placed,
                             by_mpi4py ? read_mpi4py_libraries(system, plan.program.command) : libraries,
-                            plan.remarks);
+                            has_mpirun, plan.remarks);
   plan.threads =
       plan_rank_threads(spec, placed.kind(), placed.job, plan.program.command, libraries, plan.remarks);
   return plan;
@@ -181,9 +172,7 @@ std::string remark_on_unpassed(System& system, const LaunchSpec& spec, const Pla
   const auto names =
       find_unpassed(system.environment.variables, read_shell_start(system), exports.names,
                     is_ssh ? EnvironmentPassing::selected : EnvironmentPassing::exported_names);
-  const bool has_ranks_here = std::ranges::any_of(placed.job.hosts, [&](const std::string& host) {
-    return topology::is_this_host(system.environment, host);
-  });
+  const bool has_ranks_here = placed.job.on_this_host(system.environment);
   if (!names.empty()) return render_unpassed(names, has_ranks_here ? system.environment.host_name : "");
   // A job may begin with all variables of the shell that submitted it: they are no news of this shell.
   const bool is_unsure = !is_ssh && spec.exports.empty() && in_scheduler_job(system.environment);
