@@ -187,7 +187,7 @@ EnvironmentPlan plan_environment(System& system, const LaunchSpec& spec, const P
       !job.all_on_this_host(system.environment) && placed.kind() != LauncherKind::srun;  // srun exports all
   plan.exports = plan_exports(
       {spec.exports, job.fewest_cores(), job.most_cores(), program.threads, others, spec.default_exports,
-       placed.kind() == LauncherKind::srun, placed.kind() == LauncherKind::ssh, job.room_for_cores()},
+       placed.kind() == LauncherKind::srun, placed.kind() == LauncherKind::ssh},
       system.environment.variables);
   add_restart_number(spec.restart, plan.exports);
   append(plan.remarks, plan.exports.remarks);

@@ -157,17 +157,16 @@ void add_device_order(Builder& builder) {
   }
 }
 
-void add_own_thread_count(Builder& builder, int fewest, int room) {
+void add_own_thread_count(Builder& builder, int fewest, std::uint32_t room) {
   const std::string name = "OMP_NUM_THREADS", value = printable(builder.value(name), 40);
   const auto threads = parse_unsigned(builder.value(name));
   const bool too_many = threads && fewest > 0 && *threads > static_cast<unsigned>(fewest);
   const std::string from = builder.source_of(name);
   if (!too_many) return builder.add(name, fmt::format("{}, {}", value, from));
-  const bool has_room = *threads <= static_cast<unsigned>(std::max(0, room));
   builder.add(name, fmt::format("{}, {}, although a rank has {} core{}: more threads share them ({}{}{})",
                                 value, from, fewest, fewest == 1 ? "" : "s",
                                 builder.is_typed(name) ? "-x OMP_NUM_THREADS=" : "export OMP_NUM_THREADS=",
-                                fewest, has_room ? ", or --cores-per-rank " + value : ""));
+                                fewest, *threads <= room ? ", or --cores-per-rank " + value : ""));
 }
 
 // What the user's own environment says about threads has to reach the ranks of other hosts, too.
@@ -203,7 +202,7 @@ void add_threads(Builder& builder, const ExportRequest& request) {
   settle_thread_count(builder, threads.threads);
   const affinity::ThreadSettings settings = affinity::plan_thread_settings(threads, builder.seen());
   if (builder.is_set("OMP_NUM_THREADS"))
-    add_own_thread_count(builder, request.fewest_cores, request.room);
+    add_own_thread_count(builder, request.fewest_cores, threads.room);
   else if (threads.threads == 0)
     builder.note_chosen_threads();
   for (const affinity::ThreadVariable& variable : settings.variables)

@@ -32,7 +32,6 @@ struct ExportRequest {
   std::vector<std::string> defaults = {};
   bool passes_all = false;   // the launcher gives its ranks the whole environment, secrets too
   bool passes_most = false;  // the launcher passes what belongs to all hosts (shell_variables.hpp)
-  int room = 0;              // the most cores that each rank could get; 0: unknown
 };
 
 struct Exports {

@@ -44,7 +44,8 @@ TEST_CASE("ranks on other hosts belong to the same Slurm job") {
 
 TEST_CASE("what the user has set stays, and surprises are said") {
   launch::ExportRequest request{{}, 2, 3};
-  request.room = 8;
+  request.threads.emplace().runtime = affinity::OpenMpRuntime::none;
+  request.threads->room = 8;
   const EnvVars own{{"OMP_NUM_THREADS", "8"}, {"CUDA_DEVICE_ORDER", "FASTEST_FIRST"}};
   const Exports exports = plan_exports(request, own);
   CHECK(exports.set_by_us.empty());
@@ -52,7 +53,7 @@ TEST_CASE("what the user has set stays, and surprises are said") {
   CHECK(reason(exports, "-x OMP_NUM_THREADS") ==
         "8, from the environment, although a rank has 2 cores: more threads share them (export "
         "OMP_NUM_THREADS=2, or --cores-per-rank 8)");
-  request.room = 7;  // the hosts have no 8 cores for each rank
+  request.threads->room = 7;  // the hosts have no 8 cores for each rank
   CHECK(reason(plan_exports(request, own), "-x OMP_NUM_THREADS")
             .ends_with("share them (export OMP_NUM_THREADS=2)"));
   CHECK_FALSE(exports.chooses_threads);
