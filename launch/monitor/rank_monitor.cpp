@@ -250,7 +250,7 @@ bool RankMonitor::failed_by_itself(const std::string& name) const {
   return std::any_of(host->second.ranks.begin(), host->second.ranks.end(), [&](std::uint32_t rank) {
     const auto end = record_.ends.find(rank);
     const int status = end == record_.ends.end() ? 0 : end->second;
-    return status != 0 && status != 128 + SIGTERM && status != 128 + SIGKILL;
+    return status != 0 && !is_ended_by_launcher(status);
   });
 }
 
@@ -291,6 +291,8 @@ void blame(MonitorRecord& record, std::uint32_t rank, const std::string& host, b
     first = RankReport{rank, host, RankStatus::stalled, {}};
     if (stall != record.stalls.rend()) first->stall = stall->stall;
     return;
+bool is_ended_by_launcher(int status) { return status == 128 + SIGTERM || status == 128 + SIGKILL; }
+
   }
   const int status = end == record.ends.end() || end->second == 128 + SIGTERM ? 0 : end->second;
   RankReport report{rank, host, RankStatus::ended, {}, status};

@@ -112,6 +112,9 @@ std::optional<RankReport> find_first_failure(const MonitorRecord& record, int st
 // `stood_still`: it had not left, so that only status 0 is an end of its own.
 void blame(MonitorRecord& record, std::uint32_t rank, const std::string& host, bool stood_still = false);
 
+// Of a rank's status: a launcher ends ranks by TERM, then KILL, whatever signal it got.
+bool is_ended_by_launcher(int status);
+
 // The status with which each of the `ranks` ended by itself, if it is one and the same, and not 0.
 std::optional<int> find_common_end(const MonitorRecord& record, std::size_t ranks);
 

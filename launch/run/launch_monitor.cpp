@@ -228,16 +228,16 @@ ProcessResult LaunchMonitor::result_of_job(ProcessResult result) {
   if (!overdue_since_) return result;
   const MonitorRecord& record = ranks_->record();
   const auto& first = record.first_failure ? record.first_failure : record.first_ended;
-  const bool complete = record.ends.size() == run_.plan.placed.job.ranks.size();
   result.signal = 0;
-  result.exit_status = first ? first->exit_status : announced_status_.value_or(complete ? 0 : 1);
+  result.exit_status =
+      first ? first->exit_status : announced_status_.value_or(job_end() == JobEnd::all_ended ? 0 : 1);
   return result;
 }
 
 // Of a rank that no launcher has ended.
 bool LaunchMonitor::has_own_failure() const {
   const auto first = ranks_ ? ranks_->record().first_failure : std::nullopt;
-  return first && first->exit_status != 128 + SIGTERM && first->exit_status != 128 + SIGKILL;
+  return first && !is_ended_by_launcher(first->exit_status);
 }
 
 // Open MPI 5.0.11 has no words for most daemons that it loses, only its own status.

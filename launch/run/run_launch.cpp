@@ -93,9 +93,6 @@ std::optional<int> status_of_first(const ObservedRun& observed, LauncherKind lau
 
 // After a stop signal mpirun exits with 1 or another number; people expect 128 + that signal, or
 // what all ranks said: 75 of those that saved and can go on.
-// A launcher ends its ranks by TERM, then KILL, whatever signal it got.
-bool is_ended_by_launcher(int status) { return status == 128 + SIGTERM || status == 128 + SIGKILL; }
-
 int status_after_signal(const ObservedRun& observed, LauncherKind launcher) {
   const ProcessResult& result = observed.result;
   const auto& monitored = observed.monitored;
