@@ -36,14 +36,18 @@ std::vector<std::string> read_last_lines(System& system, const std::string& path
   return {lines.end() - static_cast<long>(shown), lines.end()};
 }
 
+std::string render_quoted(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += "  | " + printable(line, 400) + "\n";
+  return text;
+}
+
 std::string render_last_lines(System& system, const std::string& directory, std::uint32_t rank) {
   const std::string path = rank_file(directory, rank, RankStream::err);
   const std::vector<std::string> lines = read_last_lines(system, path);
   if (lines.empty()) return {};
-  std::string text = fmt::format("ddlrun: the last {} line{} of rank {}'s stderr, {}:\n", lines.size(),
-                                 lines.size() == 1 ? "" : "s", rank, path);
-  for (const std::string& line : lines) text += "  | " + printable(line, 400) + "\n";
-  return text;
+  return fmt::format("ddlrun: the last {} line{} of rank {}'s stderr, {}:\n{}", lines.size(),
+                     lines.size() == 1 ? "" : "s", rank, path, render_quoted(lines));
 }
 
 }  // namespace ddlrun::launch

@@ -20,6 +20,9 @@ std::string rank_file(const std::string& directory, std::uint32_t rank, RankStre
 // The last 20 lines of a file; nothing where there is none.
 std::vector<std::string> read_last_lines(System& system, const std::string& path);
 
+// "  | line" for each, as messages quote the output of ranks.
+std::string render_quoted(const std::vector<std::string>& lines);
+
 // The last lines of what a rank said on stderr, from its file, for people; "" if it said nothing.
 std::string render_last_lines(System& system, const std::string& directory, std::uint32_t rank);
 

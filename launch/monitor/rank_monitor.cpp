@@ -33,12 +33,6 @@ int count(std::chrono::steady_clock::duration time) {
 
 MonitorEvent plain(std::string text) { return {"", {std::move(text), "", ""}, false}; }
 
-std::string name_ranks(const std::vector<std::uint32_t>& ranks) {
-  std::vector<int> numbers(ranks.begin(), ranks.end());
-  std::sort(numbers.begin(), numbers.end());
-  return fmt::format("rank{} {}", numbers.size() == 1 ? "" : "s", printable(render_ranges(numbers), 80));
-}
-
 }  // namespace
 
 RankMonitor::RankMonitor(const std::vector<PlannedRank>& planned, std::string token, Time start,
@@ -123,8 +117,7 @@ std::vector<MonitorEvent> RankMonitor::tick(Time now) {
 
 // "rank 3 on h2", "ranks 0-3".
 std::string RankMonitor::name_of(const std::vector<std::uint32_t>& ranks) const {
-  return ranks.size() == 1 ? fmt::format("rank {} on {}", ranks.front(), ranks_.at(ranks.front()).host)
-                           : name_ranks(ranks);
+  return name_ranks(ranks, ranks_.at(ranks.front()).host);
 }
 
 void RankMonitor::report_resumed(std::vector<MonitorEvent>& news) {
@@ -291,14 +284,14 @@ void blame(MonitorRecord& record, std::uint32_t rank, const std::string& host, b
     first = RankReport{rank, host, RankStatus::stalled, {}};
     if (stall != record.stalls.rend()) first->stall = stall->stall;
     return;
-bool is_ended_by_launcher(int status) { return status == 128 + SIGTERM || status == 128 + SIGKILL; }
-
   }
   const int status = end == record.ends.end() || end->second == 128 + SIGTERM ? 0 : end->second;
   RankReport report{rank, host, RankStatus::ended, {}, status};
   if (status > 128) report.signal = status - 128;
   first = report;
 }
+
+bool is_ended_by_launcher(int status) { return status == 128 + SIGTERM || status == 128 + SIGKILL; }
 
 std::optional<int> find_common_end(const MonitorRecord& record, std::size_t ranks) {
   if (record.ends.empty() || record.ends.size() != ranks) return std::nullopt;
@@ -318,17 +311,29 @@ std::string render_lost_hosts(const std::vector<std::string>& hosts) {
                      hosts.size() == 1 ? "host" : "each of", join_first(hosts, 8, ","));
 }
 
+std::string name_ranks(const std::vector<std::uint32_t>& ranks, const std::string& host) {
+  std::vector<int> numbers(ranks.begin(), ranks.end());
+  std::sort(numbers.begin(), numbers.end());
+  const bool is_one = numbers.size() == 1;
+  return fmt::format("rank{} {}{}", is_one ? "" : "s", printable(render_ranges(numbers), 80),
+                     is_one && !host.empty() ? " on " + host : "");
+}
+
+std::string describe_end(const RankReport& report) {
+  return report.signal != 0 ? "was ended by " + describe_signal(report.signal)
+                            : fmt::format("exited with status {}", report.exit_status);
+}
+
 std::string render_first_failure(const RankReport& report) {
   const bool is_stopped = report.stall.state == 'T' || report.stall.state == 't';
   const std::string how =
-      report.sign == RankStatus::stalled ? fmt::format("it {} while the other ranks waited for it",
+      report.sign == RankStatus::stalled ? fmt::format("{} while the other ranks waited for it",
                                                        is_stopped ? "was stopped" : "did not respond")
-      : report.signal != 0
-          ? fmt::format("it was ended by {}, status {}", describe_signal(report.signal), report.exit_status)
-      : report.exit_status == 0 ? "it left while the other ranks waited for it"
-                                : fmt::format("it exited with status {}", report.exit_status);
+      : report.signal != 0      ? fmt::format("{}, status {}", describe_end(report), report.exit_status)
+      : report.exit_status == 0 ? "left while the other ranks waited for it"
+                                : describe_end(report);
   const std::string why = report.start_error == 0 ? "" : ": " + describe_start_error(report.start_error);
-  return fmt::format("rank {} on {} failed first: {}{}", report.rank, report.host, how, why);
+  return fmt::format("rank {} on {} failed first: it {}{}", report.rank, report.host, how, why);
 }
 
 }  // namespace ddlrun::launch

@@ -124,6 +124,12 @@ bool all_ended_well(const MonitorRecord& record, std::size_t ranks);
 // "host h2 was lost: the connection to it broke, or its daemon was killed".
 std::string render_lost_hosts(const std::vector<std::string>& hosts);
 
+// "rank 3 on h2", "ranks 0-3". `host`: of one rank; or "".
+std::string name_ranks(const std::vector<std::uint32_t>& ranks, const std::string& host = {});
+
+// Of a rank that has ended: "exited with status 7", "was ended by signal 9 (SIGKILL)".
+std::string describe_end(const RankReport& report);
+
 // "rank 3 on h2 failed first: it exited with status 7", with what the signal is called. Status 0: it left. A
 // stalled rank did not respond, or was stopped.
 std::string render_first_failure(const RankReport& report);

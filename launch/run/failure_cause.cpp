@@ -41,7 +41,6 @@ void conclude_unexplained(const diagnose::Diagnosis& found, const LaunchRun& run
     end.left = context.left_early;
     end.left_host = host_finder(run.plan.placed.job.ranks)(end.left.front());
     cause.missed_rank = diagnose::Place{end.left.front(), end.left_host};
-    std::ranges::sort(end.left.begin() + 1, end.left.end());
   }
   cause.is_known = !end.left.empty();
   cause.text = render_unexplained_end(end);

@@ -2,8 +2,9 @@
 #include "launch/run/unexplained_end.hpp"
 
 #include "base/text/host_list.hpp"
-#include "base/text/signal_name.hpp"
 #include "base/text/text.hpp"
+#include "launch/monitor/rank_files.hpp"
+#include "launch/monitor/rank_monitor.hpp"
 
 #include <fmt/format.h>
 
@@ -11,16 +12,8 @@ namespace ddlrun::launch {
 
 namespace {
 
-std::string render_quoted(const std::string& head, const std::vector<std::string>& lines) {
-  if (lines.empty()) return {};
-  std::string text = head + ":\n";
-  for (const std::string& line : lines) text += "  | " + printable(line, 400) + "\n";
-  return text;
-}
-
-std::string name_ranks(const std::vector<std::uint32_t>& ranks, const std::string& host) {
-  if (ranks.size() == 1) return fmt::format("rank {} on {}", ranks.front(), host);
-  return "ranks " + render_ranges(std::vector<int>(ranks.begin(), ranks.end()));
+std::string render_below(const std::string& head, const std::vector<std::string>& lines) {
+  return lines.empty() ? "" : head + ":\n" + render_quoted(lines);
 }
 
 std::string render_left(const UnexplainedEnd& end) {
@@ -29,20 +22,17 @@ std::string render_left(const UnexplainedEnd& end) {
   return fmt::format("cause: {} ended with status 0 before the others: their errors are consequences\n",
                      who) +
          fmt::format("at: rank {} on {}\n", end.left.front(), end.left_host) +
-         render_quoted("errors of the other ranks, which are consequences", end.error_lines) +
+         render_below("errors of the other ranks, which are consequences", end.error_lines) +
          fmt::format(
              "try:\n  look in the program for what ends {} early with status 0: sys.exit, or fewer "
              "steps than the others\n",
              it);
 }
 
-// "exited with status 3"
+// "rank 1 on h2 exited with status 3"
 std::string render_how(const UnexplainedEnd& end) {
   if (!end.first) return fmt::format("the job ended with status {}", end.status);
-  const RankReport& first = *end.first;
-  const std::string how = first.signal != 0 ? "was ended by " + describe_signal(first.signal)
-                                            : fmt::format("exited with status {}", first.exit_status);
-  return fmt::format("rank {} on {} {}", first.rank, first.host, how);
+  return fmt::format("rank {} on {} {}", end.first->rank, end.first->host, describe_end(*end.first));
 }
 
 std::string head_of_last_lines(const UnexplainedEnd& end) {
@@ -64,12 +54,12 @@ std::string render_unexplained_end(const UnexplainedEnd& end) {
                                              : ", and its output matches no known failure");
   if (end.first) text += fmt::format("at: rank {} on {}\n", end.first->rank, end.first->host);
   if (is_alone)
-    text += render_quoted("errors of the other ranks, which are consequences", end.error_lines);
+    text += render_below("errors of the other ranks, which are consequences", end.error_lines);
   else if (has_last_lines)
-    text += render_quoted(head_of_last_lines(end), end.last_lines);
+    text += render_below(head_of_last_lines(end), end.last_lines);
   else
-    text += render_quoted(fmt::format("the most likely error line{}", end.error_lines.size() == 1 ? "" : "s"),
-                          end.error_lines);
+    text += render_below(fmt::format("the most likely error line{}", end.error_lines.size() == 1 ? "" : "s"),
+                         end.error_lines);
   text += "try:\n";
   const bool by_exit = end.first && end.first->signal == 0;
   if (by_exit && (is_alone || is_silent))
