@@ -55,15 +55,13 @@ std::string reporting_daemon(std::string_view line) {
   return is_host_name(name) ? name : std::string();
 }
 
-// "srun: error: h3: task 2: Killed": the host, and whether that was the end. Empty for other lines.
-std::string host_of_task(std::string_view line, bool& was_killed) {
+// The host in "srun: error: h3: task 2: Killed", or "".
+std::string host_of_task(std::string_view line) {
   constexpr std::string_view lead = "srun: error: ";
-  if (!line.starts_with(lead)) return {};
-  was_killed = line.ends_with(": Killed");
-  line.remove_prefix(lead.size());
   const std::size_t colon = line.find(": task ");
-  const std::string name(line.substr(0, colon));
-  return colon != std::string_view::npos && is_host_name(name) ? name : std::string();
+  if (!line.starts_with(lead) || colon == std::string_view::npos || colon < lead.size()) return {};
+  const std::string name(line.substr(lead.size(), colon - lead.size()));
+  return is_host_name(name) ? name : std::string();
 }
 
 // "[proxy:0:3@h4] HYD_pmcd_pmip_control_cmd_cb (pm/pmiserv/pmip_cb.c:899): assert (!closed) failed": mpiexec
@@ -115,11 +113,10 @@ void DaemonLossDetector::take_line(std::string_view line) {
   lost_.unreached = lost_.unreached || (no_daemon_ && !lost_.refusal.empty());
   if (lost_.reporter.empty()) lost_.reporter = reporting_daemon(line);
   lost_.killed = lost_.killed || is_ended_proxy(line);
-  bool was_killed = false;
-  if (std::string task = host_of_task(line, was_killed); !task.empty() && !task_ended_) {
+  if (std::string task = host_of_task(line); !task.empty() && !task_ended_) {
     task_ended_ = true;  // srun ends the other tasks itself
-    lost_.killed = was_killed;
-    if (was_killed) lost_.reporter = std::move(task);
+    lost_.killed = line.ends_with(": Killed");
+    if (lost_.killed) lost_.reporter = std::move(task);
   }
   std::string host = remote_daemon(line);
   for (const Clue& clue : host_clues) {

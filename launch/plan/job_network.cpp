@@ -33,7 +33,7 @@ bool is_chosen_by_user(const LauncherWords& words, const EnvVars& environment) {
          });
 }
 
-// What the hosts said when their machines were read; empty unless all did.
+// The interfaces that came with the machines of the hosts; empty unless those of all hosts did.
 std::vector<HostNetworks> known_networks(const JobPlan& job) {
   const auto& known = job.machines.interfaces_of_host;
   if (known.size() != job.hosts.size() || std::ranges::any_of(known, &std::vector<std::string>::empty))
@@ -51,28 +51,25 @@ std::vector<HostNetworks> ask_hosts(System& system, const JobPlan& job,
                                     std::optional<HostNetworks>& driver_host, std::string& silent) {
   const std::vector<std::string>& hosts = job.hosts;
   std::vector<HostNetworks> networks = known_networks(job);
-  const bool are_known = !networks.empty();
   doctor::DoctorRequest request;
-  if (!are_known) request.hosts = hosts;  // else this host alone is asked
+  if (networks.empty()) request.hosts = hosts;  // else this host alone is asked
   request.job.allocation = hosts;
   request.groups = {"names", "interfaces"};
   request.reach.limit = std::chrono::seconds(10);
   const doctor::Gathered gathered = doctor::gather_from_hosts(system, request);
   driver_host = doctor::read_networks(gathered.driver_host.host, gathered.driver_host.facts);
   const doctor::NameTable names = doctor::read_name_table(gathered.driver_host.facts);
-  for (HostNetworks& host : networks) {
-    const auto row = names.find(host.host);
-    if (row != names.end()) host.own_addresses = row->second.addresses;
-  }
   for (const HostReport& report : gathered.by_path.front()) {
     auto found = doctor::read_networks(report.host, report.facts);
     if (!found) {
       silent = report.host + (report.reach.problem.empty() ? "" : ": " + report.reach.problem);
       continue;
     }
-    const auto row = names.find(report.host);
-    if (row != names.end()) found->own_addresses = row->second.addresses;
     networks.push_back(std::move(*found));
+  }
+  for (HostNetworks& host : networks) {
+    const auto row = names.find(host.host);
+    if (row != names.end()) host.own_addresses = row->second.addresses;
   }
   return networks;
 }

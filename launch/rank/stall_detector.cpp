@@ -39,11 +39,11 @@ double core_share(std::uint64_t from, std::uint64_t to, Seconds elapsed) {
 
 bool are_polls(const IoCount& from, const IoCount& to, Seconds elapsed) {
   if (to.bytes < from.bytes || to.reads < from.reads || to.writes < from.writes) return false;
-  const auto calls = static_cast<double>(to.calls() - from.calls());
-  return calls > polls_a_second * elapsed.count() &&
-         static_cast<double>(
-             to.bytes - from.bytes)<most_bytes_of_poll * calls&& static_cast<double>(to.reads - from.reads)>
-                 reads_among_polls * calls;
+  const auto calls = static_cast<double>(to.calls() - from.calls()),
+             bytes = static_cast<double>(to.bytes - from.bytes),
+             reads = static_cast<double>(to.reads - from.reads);
+  return calls > polls_a_second * elapsed.count() && bytes < most_bytes_of_poll * calls &&
+         reads > reads_among_polls * calls;
 }
 
 // One thread moved bytes, and only for polls. A line of output is none, whichever other thread writes it.
@@ -57,7 +57,7 @@ bool one_thread_polls(const TreeSnapshot& from, const TreeSnapshot& to, Seconds 
     if (!are_polls(start, io, elapsed)) return false;
     ++polling;
   }
-  return polling == 1 && known == from.io_of.size();  // who ended may have moved any
+  return polling == 1 && known == from.io_of.size();  // a thread that ended may have moved any bytes
 }
 
 bool is_asleep(char state) { return state == 'S' || state == 'P'; }

@@ -157,9 +157,9 @@ void print_end(System& system, const LaunchRun& run, const ObservedRun& observed
     how = fmt::format("ended by signal {} (status {})", status - 128, status);
   else if (status != 0)
     how = fmt::format("ended with status {}", status);
-  const bool has_files = run.spec.output.mode == OutputSpec::Mode::files || run.spec.output.tee;
-  system.err(fmt::format("ddlrun: the job {}; run directory {}{}\n", how, run.run_dir,
-                         has_files ? "; each rank's output: " + rank_file_directory(run.run_dir) : ""));
+  const std::string files =
+      run.spec.output.writes_files() ? "; each rank's output: " + rank_file_directory(run.run_dir) : "";
+  system.err(fmt::format("ddlrun: the job {}; run directory {}{}\n", how, run.run_dir, files));
 }
 
 // Adds the end to the record and writes it.
