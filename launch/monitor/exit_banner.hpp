@@ -12,7 +12,7 @@ namespace ddlrun::launch {
 // Whether the line belongs to a message by which a launcher reports that a rank failed: it has no reason.
 bool is_report_of_end(std::string_view line);
 
-// Whether Open MPI's mpirun says in the line that it ends the job because of a rank.
+// Whether the line is of a message in which Open MPI's mpirun ends the job because of a rank.
 bool announces_end(std::string_view line);
 
 // The status of "Exit code:    1", of the rank that was first.

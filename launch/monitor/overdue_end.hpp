@@ -20,9 +20,8 @@ constexpr std::chrono::seconds abort_patience{45};
 enum class JobEnd { none, failing, all_ended };
 
 // Time counts only while mpirun is idle: not while it passes output on, or while the reader of that output
-// waits, or while somebody has stopped it or launch. After the last rank it must have no children other than
-// connections to hosts: those may be processes of MPI_Comm_spawn. A failing job has none that may stay: Open
-// MPI ends all.
+// waits, or while mpirun or launch is stopped. Nor, after the last rank, while mpirun has children other than
+// connections to hosts, for they may be processes of MPI_Comm_spawn. Open MPI ends all of a failing job.
 class OverdueEndDetector {
  public:
   using Time = std::chrono::steady_clock::time_point;

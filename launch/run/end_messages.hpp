@@ -14,7 +14,7 @@ namespace ddlrun::launch {
 Message down_hosts_message(const std::vector<std::string>& down);
 // The launcher, or the process guard around it, was ended by a signal.
 Message killed_launcher_message(const ProcessResult& result, const std::string& program);
-// Open MPI 5.0.11 has no words for most daemons that it loses.
+// Open MPI 5.0.11 prints nothing about most daemons that it loses.
 Message silent_loss_message(const std::vector<std::string>& hosts);
 Message unreached_message(const std::string& program, const std::vector<std::string>& hosts,
                           const DaemonLoss& lost);

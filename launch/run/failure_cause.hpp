@@ -26,7 +26,7 @@ struct FailureCause {
 struct FailureContext {
   int status = 0;                              // of the job
   std::optional<RankReport> first;             // the rank that failed first
-  std::string report;                          // the line that says so
+  std::string report;                          // the line that reports it
   bool launcher_died = false;                  // and launch has printed that
   bool trainer_printed = false;                // an error, on the screen
   bool in_job = false;                         // of a scheduler

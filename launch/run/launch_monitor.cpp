@@ -177,7 +177,7 @@ int LaunchMonitor::tick(Time now, const ChildView& mpirun) {
 }
 
 // Open MPI ends the job for each rank that a signal ended. For an exit status it may be asked not to
-// (orte_abort_on_non_zero_status), so its own words count.
+// (orte_abort_on_non_zero_status), so only its message counts.
 JobEnd LaunchMonitor::job_end() const {
   const MonitorRecord& record = ranks_->record();
   if (record.ends.size() == run_.plan.placed.job.ranks.size()) return JobEnd::all_ended;
@@ -240,7 +240,7 @@ bool LaunchMonitor::has_own_failure() const {
   return first && !is_ended_by_launcher(first->exit_status);
 }
 
-// Open MPI 5.0.11 has no words for most daemons that it loses, only its own status.
+// Open MPI 5.0.11 prints nothing about most daemons that it loses, and exits with a status of its own.
 bool LaunchMonitor::lost_silently(const ProcessResult& result) const {
   const bool is_own = run_.plan.placed.kind() == LauncherKind::open_mpi && result.exit_status == 255;
   return is_own && ranks_ && ranks_->has_report() && !has_own_failure();

@@ -38,7 +38,7 @@ TEST_CASE("mpirun is overdue 10 s after the last rank, or 45 s after a failure, 
        -1},
       {"the kernel counts no bytes", [](int, JobEnd&, ChildView& mpirun) { mpirun.bytes_written.reset(); },
        -1},
-      {"somebody has stopped it", [](int, JobEnd&, ChildView& mpirun) { mpirun.stopped = true; }, -1},
+      {"it is stopped", [](int, JobEnd&, ChildView& mpirun) { mpirun.stopped = true; }, -1},
       {"it ends the job because of a rank", [](int, JobEnd& end, ChildView&) { end = JobEnd::failing; }, 45},
       {"it does not end the other ranks",
        [](int, JobEnd& end, ChildView& mpirun) {
