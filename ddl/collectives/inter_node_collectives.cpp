@@ -140,42 +140,51 @@ void scatter_level(PeerComm& comm, const Reduction& reduction, std::byte* data, 
   }
 }
 
-void gather_level(PeerComm& comm, const Codec& codec, Range whole, std::size_t size,
-                  const InterNodeOptions& options) {
+// The pieces of `whole` in messages of which some are under way: `post` adds those of a column.
+template <typename Post>
+void post_columns(PeerComm& comm, Range whole, std::size_t size, const InterNodeOptions& options,
+                  const Post& post) {
   const MessageColumns columns(comm, whole, options.message_bytes, size);
   std::vector<PendingMessages> pending(std::min(columns.count(), column_lag));
   for (std::size_t i = 0; i < columns.count(); ++i) {
     PendingMessages& slot = pending[i % pending.size()];
     slot.finish(comm);
-    post_direct_gather(comm, codec, columns.column(i), slot);
+    post(columns.column(i), slot);
   }
   for (std::size_t i = 0; i < pending.size(); ++i)
     pending[(columns.count() + i) % pending.size()].finish(comm);
 }
 
-// The pieces of `whole` between the root and all others, in messages of which some are under way. `bytes_of`
-// a range: where it lies on this rank.
+// The pieces of `whole` between the root and all others. `bytes_of` a range: where it lies on this rank.
 template <typename BytesOf>
 void move_pieces(PeerComm& comm, int root, bool to_root, Range whole, std::size_t size,
                  const InterNodeOptions& options, const BytesOf& bytes_of) {
-  const MessageColumns columns(comm, whole, options.message_bytes, size);
-  std::vector<PendingMessages> pending(std::min(columns.count(), column_lag));
-  for (std::size_t i = 0; i < columns.count(); ++i) {
-    PendingMessages& slot = pending[i % pending.size()];
-    slot.finish(comm);
-    const Pieces parts = columns.column(i);
+  const bool is_root = comm.rank() == root;
+  post_columns(comm, whole, size, options, [&](const Pieces& parts, PendingMessages& slot) {
     for (int k = 1; k < comm.size(); ++k) {
       const int other = (root + k) % comm.size();
-      if (comm.rank() != root && comm.rank() != other) continue;
-      const int peer = comm.rank() == root ? other : root;
+      if (!is_root && comm.rank() != other) continue;
       const std::span<std::byte> bytes = bytes_of(parts[static_cast<std::size_t>(other)]);
-      if (to_root == (comm.rank() == root))
-        slot.receive(comm, peer, bytes);
+      if (to_root == is_root)
+        slot.receive(comm, is_root ? other : root, bytes);
       else
-        slot.send(comm, peer, bytes);
+        slot.send(comm, is_root ? other : root, bytes);
     }
-  }
-  for (PendingMessages& slot : pending) slot.finish(comm);
+  });
+}
+
+// Equal parts of bytes between the root's `whole`, which has one for each rank, and the `part` of each other
+// rank.
+void move_parts(PeerComm& comm, int root, bool to_root, std::span<std::byte> whole, std::span<std::byte> part,
+                const InterNodeOptions& options) {
+  PeerComm* const one = &comm;
+  check_call({&one, 1}, options);
+  const std::size_t before = static_cast<std::size_t>(comm.rank()) * part.size();
+  const Range all{0, part.size() * static_cast<std::size_t>(comm.size())};
+  move_pieces(comm, root, to_root, all, 1, options, [&](Range range) {
+    return comm.rank() == root ? whole.subspan(range.first, range.count)
+                               : part.subspan(range.first - before, range.count);
+  });
 }
 
 // A root that only sends would not notice another one: each rank answers it with an empty message.
@@ -192,6 +201,15 @@ std::vector<Range> owned_by_level(PeerComms comms, std::size_t count) {
   std::vector<Range> owned{{0, count}};
   for (const PeerComm* comm : comms) owned.push_back(piece_of(owned.back(), comm->size(), comm->rank()));
   return owned;
+}
+
+// For all of `data`; where it is narrowed, `scratch` has the image.
+Codec codec_of_all(const Reduction& reduction, std::byte* data, std::size_t count,
+                   const InterNodeOptions& options, Scratch& scratch) {
+  const DataType wire_dtype = wire_dtype_of(reduction.type, options);
+  const std::size_t wire_buffer = wire_dtype == reduction.type ? 0 : count * size_of(wire_dtype);
+  if (scratch.size() < wire_buffer) scratch.resize(wire_buffer);
+  return {reduction, wire_dtype, data, {0, count}, scratch.data()};
 }
 
 void scale_alone(const Reduction& reduction, std::byte* data, std::size_t count) {
@@ -239,13 +257,13 @@ void all_gather(PeerComms all_comms, DataType type, std::byte* data, std::size_t
   const std::vector<PeerComm*> comms = comms_in_use(all_comms);
   if (comms.empty()) return;
   const std::vector<Range> owned = owned_by_level(comms, count);
-  const DataType wire_dtype = wire_dtype_of(type, options);
-  const std::size_t wire_buffer = wire_dtype == type ? 0 : count * size_of(wire_dtype);
-  if (scratch.size() < wire_buffer) scratch.resize(wire_buffer);
-  const Codec codec({.type = type}, wire_dtype, data, {0, count}, scratch.data());
+  const Codec codec = codec_of_all({.type = type}, data, count, options, scratch);
   codec.compress(owned.back());
   for (std::size_t level = comms.size(); level-- > 0;) {
-    gather_level(*comms[level], codec, owned[level], size_of(wire_dtype), options);
+    PeerComm& comm = *comms[level];
+    post_columns(
+        comm, owned[level], codec.bytes_for(1), options,
+        [&](const Pieces& pieces, PendingMessages& slot) { post_direct_gather(comm, codec, pieces, slot); });
   }
   codec.decompress({0, count});
 }
@@ -261,59 +279,37 @@ void reduce(PeerComms all_comms, const Reduction& reduction, std::span<const int
             std::size_t count, const InterNodeOptions& options, Scratch& scratch) {
   check_call(all_comms, options);
   check_root_of(all_comms, root, "reduce");
-  std::vector<PeerComm*> comms;
-  std::vector<int> roots;
-  for (std::size_t i = 0; i < all_comms.size(); ++i) {
-    if (all_comms[i]->size() < 2) continue;
-    comms.push_back(all_comms[i]);
-    roots.push_back(root[i]);
-  }
+  const std::vector<PeerComm*> comms = comms_in_use(all_comms);
   if (comms.empty()) return scale_alone(reduction, data, count);
   if (count == 0 || gathered_bytes(comms, count * size_of(reduction.type)) <= options.gathered_bytes)
     return all_reduce_gathered(comms, reduction, data, count, scratch);
   reduce_scatter(comms, reduction, data, count, options, scratch);
-  const std::vector<Range> owned = owned_by_level(comms, count);
-  const DataType wire_dtype = wire_dtype_of(reduction.type, options);
-  const std::size_t wire_buffer = wire_dtype == reduction.type ? 0 : count * size_of(wire_dtype);
-  if (scratch.size() < wire_buffer) scratch.resize(wire_buffer);
-  const Codec codec(reduction, wire_dtype, data, {0, count}, scratch.data());
+  const std::vector<Range> owned = owned_by_level(all_comms, count);
+  const Codec codec = codec_of_all(reduction, data, count, options, scratch);
   codec.compress(owned.back());
-  // Downwards those go on that stand where the root does on the level above: they have what it brought.
-  for (std::size_t level = comms.size(); level-- > 0;) {
-    move_pieces(*comms[level], roots[level], true, owned[level], size_of(wire_dtype), options,
+  // On each level to the rank at the root's place there. The others have sent all that they had.
+  for (std::size_t level = all_comms.size(); level-- > 0;) {
+    PeerComm& comm = *all_comms[level];
+    move_pieces(comm, root[level], true, owned[level], codec.bytes_for(1), options,
                 [&](Range range) { return codec.bytes_of(range); });
-    if (comms[level]->rank() != roots[level]) return;
+    if (comm.rank() != root[level]) return;
   }
   codec.decompress({0, count});
 }
 
 void scatter(PeerComm& comm, int root, std::span<std::byte> whole, std::span<std::byte> part,
              const InterNodeOptions& options) {
-  PeerComm* const one = &comm;
-  check_call({&one, 1}, options);
-  const auto own =
-      piece_of({0, part.size() * static_cast<std::size_t>(comm.size())}, comm.size(), comm.rank());
-  move_pieces(comm, root, false, {0, part.size() * static_cast<std::size_t>(comm.size())}, 1, options,
-              [&](Range range) {
-                return comm.rank() == root ? whole.subspan(range.first, range.count)
-                                           : part.subspan(range.first - own.first, range.count);
-              });
-  if (comm.rank() == root) std::copy_n(whole.data() + own.first, own.count, part.data());
+  move_parts(comm, root, false, whole, part, options);
+  if (comm.rank() == root)
+    std::copy_n(whole.data() + static_cast<std::size_t>(root) * part.size(), part.size(), part.data());
   answer_root(comm, root);
 }
 
 void gather(PeerComm& comm, int root, std::span<std::byte> whole, std::span<std::byte> part,
             const InterNodeOptions& options) {
-  PeerComm* const one = &comm;
-  check_call({&one, 1}, options);
-  const auto own =
-      piece_of({0, part.size() * static_cast<std::size_t>(comm.size())}, comm.size(), comm.rank());
-  if (comm.rank() == root) std::copy_n(part.data(), own.count, whole.data() + own.first);
-  move_pieces(comm, root, true, {0, part.size() * static_cast<std::size_t>(comm.size())}, 1, options,
-              [&](Range range) {
-                return comm.rank() == root ? whole.subspan(range.first, range.count)
-                                           : part.subspan(range.first - own.first, range.count);
-              });
+  move_parts(comm, root, true, whole, part, options);
+  if (comm.rank() == root)
+    std::copy_n(part.data(), part.size(), whole.data() + static_cast<std::size_t>(root) * part.size());
 }
 
 void barrier(PeerComms comms, const InterNodeOptions& options) {
