@@ -59,11 +59,21 @@ struct NodeCollectives::Impl {
     ddl::reduce(reduction, sources, {&into, 1}, count);
   }
 
+  // `chunk` of all parts of `range`, added up.
+  void add_up_parts(const SharedRange& range, const Reduction& reduction, const Slice& chunk,
+                    std::byte* into) {
+    const std::size_t at = chunk.begin * size_of(range.type);
+    add_up(
+        reduction, [&](int r) { return range.parts[static_cast<std::size_t>(r)] + at; }, into, chunk.count);
+  }
+
   // `takes`: this rank gets the sum; else `data` stays as it is.
+  void all_reduce_staged(std::byte* data, std::size_t count, const Reduction& reduction, const CallInfo& info,
+                         bool takes);
   void all_reduce_direct(std::byte* data, std::size_t count, const Reduction& reduction, const CallInfo& info,
-                         bool takes = true);
+                         bool takes);
   void all_reduce_sliced(std::byte* data, std::size_t count, const Reduction& reduction, const CallInfo& info,
-                         bool takes = true);
+                         bool takes);
   void gather_slices(std::byte* data, std::size_t count, const CallInfo& info, bool takes);
   void copy_out_slices(std::byte* data, std::size_t count, DataType type, std::uint64_t of_turn) const;
   Slice slice_of(int of_rank, std::size_t count, DataType type) const;
@@ -128,11 +138,8 @@ void NodeCollectives::begin_reduce(const SharedRange& range, const Reduction& re
 }
 
 void NodeCollectives::reduce_chunk(const SharedRange& range, const Reduction& reduction, const Slice& chunk) {
-  Impl& impl = *impl_;
-  const std::size_t at = chunk.begin * size_of(range.type);
-  impl.add_up(
-      reduction, [&](int r) { return range.parts[static_cast<std::size_t>(r)] + at; },
-      range.parts[static_cast<std::size_t>(impl.rank)] + at, chunk.count);
+  std::byte* own = range.parts[static_cast<std::size_t>(impl_->rank)];
+  impl_->add_up_parts(range, reduction, chunk, own + chunk.begin * size_of(range.type));
 }
 
 void NodeCollectives::scatter_result(const SharedRange& range, const Slice& chunk) {
@@ -166,7 +173,7 @@ void NodeCollectives::all_reduce(const SharedRange& range, const Reduction& redu
                       static_cast<std::uint16_t>(reduction.operation)};
   std::byte* own = range.parts[static_cast<std::size_t>(impl.rank)];
   const std::size_t bytes = range.count * size_of(range.type);
-  if (is_small(bytes)) return impl.all_reduce_direct(own, range.count, reduction, info);
+  if (is_small(bytes)) return impl.all_reduce_direct(own, range.count, reduction, info, true);
   impl.barrier.rendezvous(info);
   const Slice mine = slice(range.count, range.type);
   const std::size_t at = mine.begin * size_of(range.type);
@@ -178,10 +185,7 @@ void NodeCollectives::all_reduce(const SharedRange& range, const Reduction& redu
 }
 
 void NodeCollectives::reduce_slice(const SharedRange& range, const Reduction& reduction, std::byte* sums) {
-  const Slice mine = slice(range.count, range.type);
-  const std::size_t at = mine.begin * size_of(range.type);
-  impl_->add_up(
-      reduction, [&](int r) { return range.parts[static_cast<std::size_t>(r)] + at; }, sums, mine.count);
+  impl_->add_up_parts(range, reduction, slice(range.count, range.type), sums);
 }
 
 void NodeCollectives::reduce(const SharedRange& range, const Reduction& reduction, int root,
@@ -220,9 +224,7 @@ void NodeCollectives::reduce_update(const SharedRange& range, const Reduction& r
   try {
     for (std::size_t done = 0; done < mine.count; done += update_bytes / width) {
       const Slice block{mine.begin + done, std::min(mine.count - done, update_bytes / width)};
-      impl.add_up(
-          reduction, [&](int r) { return range.parts[static_cast<std::size_t>(r)] + block.begin * width; },
-          sums, block.count);
+      impl.add_up_parts(range, reduction, block, sums);
       update(block, sums);
     }
   } catch (const Error& error) {
@@ -287,16 +289,19 @@ void NodeCollectives::Impl::all_reduce_sliced(std::byte* data, std::size_t count
     copy_out_slices(data + (steps - 1) * chunk_bytes, count - (steps - 1) * each, info.type, turn - 1);
 }
 
+void NodeCollectives::Impl::all_reduce_staged(std::byte* data, std::size_t count, const Reduction& reduction,
+                                              const CallInfo& info, bool takes) {
+  if (size <= max_ranks_direct || count * size_of(reduction.type) <= small)
+    all_reduce_direct(data, count, reduction, info, takes);
+  else
+    all_reduce_sliced(data, count, reduction, info, takes);
+}
+
 void NodeCollectives::all_reduce(std::byte* data, std::size_t count, const Reduction& reduction,
                                  const CallId& call) {
-  Impl& impl = *impl_;
   const CallInfo info{OpType::all_reduce, call, count, reduction.type,
                       static_cast<std::uint16_t>(reduction.operation)};
-  if (impl.size <= max_ranks_direct || is_small(count * size_of(reduction.type))) {
-    impl.all_reduce_direct(data, count, reduction, info);
-  } else {
-    impl.all_reduce_sliced(data, count, reduction, info);
-  }
+  impl_->all_reduce_staged(data, count, reduction, info, true);
 }
 
 // A step carries a piece of every slice; the owner adds the pieces up where its own numbers lie.
@@ -334,13 +339,9 @@ void NodeCollectives::reduce_scatter(std::byte* data, std::size_t count, const R
 
 void NodeCollectives::reduce(std::byte* data, std::size_t count, const Reduction& reduction, int root,
                              const CallId& call) {
-  Impl& impl = *impl_;
   const CallInfo info{OpType::reduce, call, count, reduction.type,
                       static_cast<std::uint16_t>(rooted_detail(reduction.operation, root))};
-  if (impl.size <= max_ranks_direct || is_small(count * size_of(reduction.type)))
-    impl.all_reduce_direct(data, count, reduction, info, impl.rank == root);
-  else
-    impl.all_reduce_sliced(data, count, reduction, info, impl.rank == root);
+  impl_->all_reduce_staged(data, count, reduction, info, impl_->rank == root);
 }
 
 void NodeCollectives::Impl::gather_slices(std::byte* data, std::size_t count, const CallInfo& info,
