@@ -330,20 +330,24 @@ std::shared_ptr<SharedBuffer> Collectives::exchange_buffer(const Tensor& tensor,
   return exchange_;
 }
 
+// The `in` of all ranks to `out`, on ranks that have one.
+void Collectives::gather_on_host(const Tensor& in, std::byte* out, const Request& request) {
+  const std::size_t bytes = in.bytes();
+  const std::shared_ptr<SharedBuffer> block = exchange_buffer(in, request);
+  std::copy_n(in.data, bytes, block->part(node_.local_rank()).data());
+  rendezvous_whole(in, request);
+  for (int r = 0; r < node_.local_size() && out != nullptr; ++r)
+    std::copy_n(block->part(r).data(), bytes, out + static_cast<std::size_t>(r) * bytes);
+  rendezvous_whole(in, request);
+}
+
 void Collectives::all_gather(const Tensor& in, const Tensor& out, std::uint64_t number) {
   check_tensor(in);
   check_tensor(out);
   check_all_gather(in, out, transport_.size());
   const Request request = make_request(OpType::all_gather, in, 0, number);
   guarded([&] {
-    if (comms_.empty()) {
-      const std::shared_ptr<SharedBuffer> block = exchange_buffer(in, request);
-      std::copy_n(in.data, in.bytes(), block->part(node_.local_rank()).data());
-      rendezvous_whole(in, request);
-      for (int r = 0; r < node_.local_size(); ++r)
-        std::copy_n(block->part(r).data(), in.bytes(), out.data + static_cast<std::size_t>(r) * in.bytes());
-      return rendezvous_whole(in, request);
-    }
+    if (comms_.empty()) return gather_on_host(in, out.data, request);
     std::copy_n(in.data, in.bytes(), out.data + static_cast<std::size_t>(transport_.rank()) * in.bytes());
     InterNodeOptions exact = request.options;
     exact.wire_dtype.reset();

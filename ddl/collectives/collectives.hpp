@@ -102,6 +102,7 @@ class Collectives {
                        const Context::Update& update);
   PeerComm& global_comm();
   std::shared_ptr<SharedBuffer> exchange_buffer(const Tensor& tensor, const Request& request);
+  void gather_on_host(const Tensor& in, std::byte* out, const Request& request);
   PeerComms comms() const { return comm_pointers_; }
   // Sends an error of this rank to the other ranks of the host, so that they do not wait for it.
   template <typename Work>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Calls with a root: one rank gets the sum or everybody's elements, or hands out its own.
+// Calls with a root: one rank gets the sum or the elements of all ranks, or sends each rank its part.
 #include "ddl/collectives/collectives.hpp"
 #include "ddl/core/checks.hpp"
 #include "ddl/core/split_scale.hpp"
@@ -94,17 +94,10 @@ void Collectives::gather(const Tensor& in, const Tensor& out, int root, std::uin
   check_root(in, root, transport_.size(), "gather(in, out");
   if (is_root) check_gather(in, out, transport_.size());
   const Request request = make_request(OpType::gather_tensor, in, root, number);
-  const std::size_t bytes = in.bytes();
   guarded([&] {
-    if (!comms_.empty())
-      return ddl::gather(global_comm(), root, {out.data, is_root ? out.bytes() : 0}, {in.data, bytes},
-                         request.options);
-    const std::shared_ptr<SharedBuffer> block = exchange_buffer(in, request);
-    std::copy_n(in.data, bytes, block->part(node_.local_rank()).data());
-    rendezvous_whole(in, request);
-    for (int r = 0; r < node_.local_size() && is_root; ++r)
-      std::copy_n(block->part(r).data(), bytes, out.data + static_cast<std::size_t>(r) * bytes);
-    rendezvous_whole(in, request);
+    if (comms_.empty()) return gather_on_host(in, is_root ? out.data : nullptr, request);
+    ddl::gather(global_comm(), root, {out.data, is_root ? out.bytes() : 0}, {in.data, in.bytes()},
+                request.options);
   });
 }
 
