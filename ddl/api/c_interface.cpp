@@ -93,11 +93,15 @@ ddl::Operation operation_of(ddl_operation operation) {
   return static_cast<ddl::Operation>(operation);
 }
 
-// The caller that started it must wait for it.
-ddl_handle*& place_for(ddl_handle** handle) {
-  if (handle != nullptr) return *handle;
-  throw ddl::Error(ddl::Fault::usage, "the handle argument is NULL", "",
-                   "ddl_start_all_reduce(..., &handle), then ddl_wait(handle)");
+// Keeps the Handle that `start` returns: the caller must wait for it.
+template <typename Start>
+int started(ddl_handle** handle, const Start& start) {
+  return guarded([&] {
+    if (handle == nullptr)
+      throw ddl::Error(ddl::Fault::usage, "the handle argument is NULL", "",
+                       "ddl_start_all_reduce(..., &handle), then ddl_wait(handle)");
+    *handle = new ddl_handle{start()};
+  });
 }
 
 }  // namespace
@@ -204,28 +208,21 @@ int ddl_barrier(ddl_context* context) {
 
 int ddl_start_all_reduce(ddl_context* context, void* data, size_t count, ddl_type type,
                          ddl_operation operation, ddl_handle** handle) {
-  return guarded([&] {
-    ddl_handle*& place = place_for(handle);
-    place =
-        new ddl_handle{of(context).start_all_reduce(tensor_of(data, count, type), operation_of(operation))};
+  return started(handle, [&] {
+    return of(context).start_all_reduce(tensor_of(data, count, type), operation_of(operation));
   });
 }
 
 int ddl_start_reduce(ddl_context* context, void* data, size_t count, ddl_type type, ddl_operation operation,
                      int root, ddl_handle** handle) {
-  return guarded([&] {
-    ddl_handle*& place = place_for(handle);
-    place =
-        new ddl_handle{of(context).start_reduce(tensor_of(data, count, type), operation_of(operation), root)};
+  return started(handle, [&] {
+    return of(context).start_reduce(tensor_of(data, count, type), operation_of(operation), root);
   });
 }
 
 int ddl_start_broadcast(ddl_context* context, void* data, size_t count, ddl_type type, int root,
                         ddl_handle** handle) {
-  return guarded([&] {
-    ddl_handle*& place = place_for(handle);
-    place = new ddl_handle{of(context).start_broadcast(tensor_of(data, count, type), root)};
-  });
+  return started(handle, [&] { return of(context).start_broadcast(tensor_of(data, count, type), root); });
 }
 
 int ddl_wait(ddl_handle* handle) {
@@ -271,10 +268,8 @@ int ddl_gpu_all_gather(ddl_context* context, const void* in, void* out, size_t c
 
 int ddl_gpu_start_all_reduce(ddl_context* context, void* data, size_t count, ddl_type type,
                              ddl_operation operation, void* stream, ddl_handle** handle) {
-  return guarded([&] {
-    ddl_handle*& place = place_for(handle);
-    place = new ddl_handle{
-        of(context).start_all_reduce(gpu_tensor_of(data, count, type, stream), operation_of(operation))};
+  return started(handle, [&] {
+    return of(context).start_all_reduce(gpu_tensor_of(data, count, type, stream), operation_of(operation));
   });
 }
 
