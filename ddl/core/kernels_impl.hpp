@@ -68,17 +68,19 @@ struct Kernels {
     }
   };
 
-  struct Sum {
+  struct Unscaled {
+    template <class Sums, class Scale>
+    static Sums last(Sums sums, Scale) {
+      return sums;
+    }
+  };
+  struct Sum : Unscaled {
     static F32 both(F32 a, F32 b) { return a + b; }
     static F64 both(F64 a, F64 b) { return a + b; }
     static S32 both(S32 a, S32 b) { return (S32)((U32)a + (U32)b); }
     static S64 both(S64 a, S64 b) { return (S64)((U64)a + (U64)b); }
     static U8 both(U8 a, U8 b) { return a + b; }
     static Pair both(Pair a, Pair b) { return {a.low + b.low, a.high + b.high}; }
-    template <class Sums, class Scale>
-    static Sums last(Sums sums, Scale) {
-      return sums;
-    }
   };
   struct ScaledSum : Sum {
     template <class Sums, class Scale>
@@ -87,40 +89,28 @@ struct Kernels {
     }
     static Pair last(Pair sums, float scale) { return {sums.low * scale, sums.high * scale}; }
   };
-  struct Max {
+  struct Max : Unscaled {
     template <class Sums>
     static Sums both(Sums a, Sums b) {
       return ((a >= b) | (a != a)) ? a : b;  // of two equal ones the first, of NaNs the first
     }
     static Pair both(Pair a, Pair b) { return {both(a.low, b.low), both(a.high, b.high)}; }
-    template <class Sums, class Scale>
-    static Sums last(Sums sums, Scale) {
-      return sums;
-    }
   };
 
-  struct Min {
+  struct Min : Unscaled {
     template <class Sums>
     static Sums both(Sums a, Sums b) {
       return ((a <= b) | (a != a)) ? a : b;  // as Max
     }
     static Pair both(Pair a, Pair b) { return {both(a.low, b.low), both(a.high, b.high)}; }
-    template <class Sums, class Scale>
-    static Sums last(Sums sums, Scale) {
-      return sums;
-    }
   };
-  struct Product {
+  struct Product : Unscaled {
     static F32 both(F32 a, F32 b) { return a * b; }
     static F64 both(F64 a, F64 b) { return a * b; }
     static S32 both(S32 a, S32 b) { return (S32)((U32)a * (U32)b); }
     static S64 both(S64 a, S64 b) { return (S64)((U64)a * (U64)b); }
     static U8 both(U8 a, U8 b) { return a * b; }
     static Pair both(Pair a, Pair b) { return {a.low * b.low, a.high * b.high}; }
-    template <class Sums, class Scale>
-    static Sums last(Sums products, Scale) {
-      return products;
-    }
   };
 
   // What does not fill a block: vector by vector, the last one in part.
