@@ -57,13 +57,10 @@ std::optional<std::size_t> check_image_files(const CommandLine& line) {
   DataRequest request = options.images;
   request.train = options.data;
   const DatasetPaths place = locate_splits(request);
-  const auto in_files = [](const SplitPath& split) {
-    return split.kind == DataKind::directories || split.kind == DataKind::list;
-  };
-  if (!in_files(place.train)) return std::nullopt;
+  if (!is_in_files(place.train.kind)) return std::nullopt;
   if (place.train.kind == DataKind::directories) check_class_directories(place.train.path, "");
   const FileList train = list_files(place.train, request, {});
-  if (in_files(place.test)) list_files(place.test, request, train.classes);
+  if (is_in_files(place.test.kind)) list_files(place.test, request, train.classes);
   const std::size_t images = train.count();
   const int classes = request.classes != 0 ? request.classes : count_classes(train);
   Transform transform;

@@ -101,7 +101,7 @@ void choose_image_options(TrainOptions& options) {
       options.images.sharding != ShardBy::none)
     return;
   const auto place = detect_split(data, false);
-  if (!place || (place->kind != DataKind::directories && place->kind != DataKind::list)) return;
+  if (!place || !is_in_files(place->kind)) return;
   const FileList files = list_files(*place, options.images, {});
   const ImageSizes sizes = survey_sizes(files);
   const Shape input = input_of(options, sizes);

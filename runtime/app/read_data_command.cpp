@@ -96,14 +96,11 @@ struct ImageSurvey {
 
 // Reads all images in files of their own.
 ImageSurvey read_all_images(const DataRequest& request) {
-  const auto in_files = [](const SplitPath& split) {
-    return split.kind == DataKind::directories || split.kind == DataKind::list;
-  };
   ImageSurvey survey;
   std::string last;
   for (const bool test : {false, true}) {
     const auto place = detect_split(request.train, test);
-    if (!place || !in_files(*place) || place->path == last) continue;
+    if (!place || !is_in_files(place->kind) || place->path == last) continue;
     last = place->path;  // a directory without parts is both
     const FileList list = list_files(*place, request, {});
     survey.images += list.count();
@@ -139,7 +136,7 @@ int read_data(ReadDataOptions options) {
   options.request.train = find_data(options.request.train).directory;
   if (options.all) {
     const SplitPath place = require_split(options.request.train, false);
-    if (place.kind != DataKind::directories && place.kind != DataKind::list)
+    if (!is_in_files(place.kind))
       throw Error(ErrorKind::request,
                   {fmt::format("--all reads images in files of their own; these are {}", name_of(place.kind)),
                    printable(options.request.train), "the same command without --all"});

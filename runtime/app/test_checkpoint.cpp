@@ -118,9 +118,9 @@ SourcePtr open_test_images(const SavedModel& model, const std::string& data, con
     }
     classes = {place.path, model.class_names};
   }
-  const bool in_files = place.kind == DataKind::directories || place.kind == DataKind::list;
   const Sides trained{model.decoded.height, model.decoded.width};
-  if (in_files && request.resize.height == 0) {  // trained without --resize, for example on an LMDB
+  // Trained without --resize, for example on an LMDB.
+  if (is_in_files(place.kind) && request.resize.height == 0) {
     const ImageSizes sizes = survey_sizes(list_files(place, request, classes));
     if (sizes.least != trained || sizes.most != trained) request.resize = trained;
   }

@@ -202,6 +202,24 @@ Error refuse_place(const std::string& path) {
        "and val.txt, or Caffe's LMDBs"}};
 }
 
+// One tree or list that --val-fraction splits.
+DatasetPaths divide_split(const SplitPath& train, const DataRequest& request) {
+  if (!is_in_files(train.kind))
+    throw Error(
+        ErrorKind::request,
+        {fmt::format("--val-fraction divides photos in directories or lists, not {}", name_of(train.kind)),
+         printable(request.train), "the same command without --val-fraction"});
+  const auto own = train.path == request.train ? std::nullopt : detect_split(request.train, true);
+  if (own && own->path != train.path)
+    throw Error(
+        ErrorKind::request,
+        {"--val-fraction is given, but there are test images", printable(own->path),
+         fmt::format("the same command without --val-fraction; or --data {} with it, for the training "
+                     "images alone",
+                     quote_shell(train.path))});
+  return {train, {train.kind, train.path, true}};
+}
+
 }  // namespace
 
 const char* name_of(DataKind kind) {
@@ -224,6 +242,8 @@ const char* name_of(DataKind kind) {
   return "";
 }
 
+bool is_in_files(DataKind kind) { return kind == DataKind::directories || kind == DataKind::list; }
+
 std::optional<SplitPath> detect_split(const std::string& path, bool test) {
   if (is_synthetic(path)) return SplitPath{DataKind::synthetic, path, test};
   if (is_directory(path)) return inspect_directory(path, test);
@@ -239,31 +259,11 @@ SplitPath require_split(const std::string& path, bool test) {
   return *place;
 }
 
-// One tree or list that --val-fraction splits.
-DatasetPaths divide_split(const SplitPath& train, const DataRequest& request) {
-  if (train.kind != DataKind::directories && train.kind != DataKind::list)
-    throw Error(
-        ErrorKind::request,
-        {fmt::format("--val-fraction divides photos in directories or lists, not {}", name_of(train.kind)),
-         printable(request.train), "the same command without --val-fraction"});
-  const auto own = train.path == request.train ? std::nullopt : detect_split(request.train, true);
-  if (own && own->path != train.path)
-    throw Error(
-        ErrorKind::request,
-        {"--val-fraction is given, but there are test images", printable(own->path),
-         fmt::format("the same command without --val-fraction; or --data {} with it, for the training "
-                     "images alone",
-                     quote_shell(train.path))});
-  return {train, {train.kind, train.path, true}};
-}
-
 DatasetPaths locate_splits(const DataRequest& request) {
   const SplitPath train = require_split(request.train, false);
   if (request.val_fraction > 0.0) return divide_split(train, request);
   if (!request.test.empty()) return {train, require_split(request.test, true)};
-  const bool alone =
-      train.path == request.train &&
-      (train.kind == DataKind::lmdb || train.kind == DataKind::list || train.kind == DataKind::directories);
+  const bool alone = train.path == request.train && (train.kind == DataKind::lmdb || is_in_files(train.kind));
   const std::string beside = alone ? find_sibling(request.train) : request.train;
   const auto test = beside.empty() ? std::nullopt : detect_split(beside, true);
   if (test) return {train, *test};

@@ -14,6 +14,7 @@ namespace ddlrun::runtime {
 
 enum class DataKind { idx, cifar10, cifar100, lmdb, list, directories, synthetic };
 const char* name_of(DataKind kind);  // "MNIST's IDX files"
+bool is_in_files(DataKind kind);     // each image is a file
 
 // One split of a data set. `path`: the directory of idx and cifar, the LMDB, the list, or the directory of
 // class directories.
