@@ -103,12 +103,12 @@ std::vector<Message> check_class_directories(const std::string& directory, const
   return warnings;
 }
 
-std::vector<Message> find_untested(const FileList& tests) {
-  std::vector<bool> is_tested(tests.classes.names.size());
+std::vector<Message> find_untested(const ClassDirectories& classes, const ImageSource& tests) {
+  std::vector<bool> is_tested(classes.names.size());
   for (std::size_t i = 0; i < tests.count(); ++i) is_tested.at(tests.label(i)) = true;
   std::vector<Message> warnings;
   for (std::size_t one = 0; one < is_tested.size(); ++one)
-    if (!is_tested[one]) warnings.push_back(describe_untested(tests.classes.names[one], tests.classes.path));
+    if (!is_tested[one]) warnings.push_back(describe_untested(classes.names[one], classes.path));
   return warnings;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/text/error.hpp"
 #include "runtime/data/file_list.hpp"
+#include "runtime/data/image_source.hpp"
 
 #include <string>
 #include <vector>
@@ -16,7 +17,7 @@ namespace ddlrun::runtime {
 // can all not be read.
 std::vector<Message> check_class_directories(const std::string& directory, const std::string& test);
 
-// A warning for each class of which the list of test images has none.
-std::vector<Message> find_untested(const FileList& tests);
+// A warning for each class of which the test images have none.
+std::vector<Message> find_untested(const ClassDirectories& classes, const ImageSource& tests);
 
 }  // namespace ddlrun::runtime

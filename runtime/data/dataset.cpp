@@ -164,7 +164,7 @@ Dataset load_dataset(const DataRequest& request) {
   of_test.channels = data.train_images->shape().channels;  // a grey image among the tests is no reason
   data.test_images = open_split(place.test, of_test, directories);
   if (request.val_fraction > 0.0 && place.test.kind == DataKind::directories)
-    for (Message& warning : find_untested(list_files(place.test, request, directories)))
+    for (Message& warning : find_untested(directories, *data.test_images))
       data.warnings.push_back(std::move(warning));
   const Parts parts{data.train_images, data.test_images};
   check_parts(parts, request.train);
