@@ -12,9 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
-#include <string_view>
 
 namespace ddlrun::runtime {
 namespace {
@@ -53,8 +51,7 @@ std::vector<Option> predict_options(ModelOptions& options) {
            [&](const std::string&) { options.json = true; }},
           {"--csv", "",
            "print a table for R or pandas: file,class,probability,directory_class (the class that the name "
-           "of the "
-           "photo's directory is, if any) and a column for each class",
+           "of the photo's directory is, if any) and a column for each class",
            [&](const std::string&) { options.csv = true; }},
           {"--help", "", "print this help", [&](const std::string&) { options.help = true; }}};
 }
@@ -79,6 +76,12 @@ std::vector<Option> test_options(ModelOptions& options) {
 ModelOptions parse_model_options(const char* program, const std::vector<std::string>& args,
                                  std::vector<Option> (*table)(ModelOptions&)) {
   ModelOptions options;
+  const std::vector<Option> rows = table(options);
+  const auto is_flag = [&](const std::string& word) {
+    return word == "-h" || std::ranges::any_of(rows, [&](const Option& row) {
+             return row.name == word && row.value.empty();
+           });
+  };
   std::vector<std::string> rest;
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (!args[i].starts_with("-")) {
@@ -86,13 +89,10 @@ ModelOptions parse_model_options(const char* program, const std::vector<std::str
       continue;
     }
     rest.push_back(args[i]);
-    static constexpr std::array<std::string_view, 6> flags{"--help", "-h",       "--json",
-                                                           "--csv",  "--errors", "--all-images"};
-    const bool is_flag = std::ranges::find(flags, args[i]) != flags.end();
-    const bool takes_value = !is_flag && args[i].find('=') == std::string::npos;
+    const bool takes_value = !is_flag(args[i]) && args[i].find('=') == std::string::npos;
     if (takes_value && i + 1 < args.size()) rest.push_back(args[++i]);
   }
-  parse_options(program, rest, table(options));
+  parse_options(program, rest, rows);
   return options;
 }
 
