@@ -28,9 +28,9 @@ MPI_Datatype mpi_type() {
 }
 
 MPI_Op mpi_operation(Operation operation) {
-  constexpr std::size_t sum = 0, max = 2, min = 3;
-  const auto which = static_cast<std::size_t>(operation);
-  return which == sum ? MPI_SUM : which == max ? MPI_MAX : which == min ? MPI_MIN : MPI_PROD;
+  if (operation == Operation::sum) return MPI_SUM;
+  if (operation == Operation::max) return MPI_MAX;
+  return operation == Operation::min ? MPI_MIN : MPI_PROD;
 }
 
 // Floating-point numbers whose sums and products are exact in any order: few bits, and powers of two.

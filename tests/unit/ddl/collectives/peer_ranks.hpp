@@ -121,21 +121,28 @@ class TypedVector {
     if (size_of(type_) == 2) narrow(type_, {&single, 1}, place);
   }
   double take(const std::byte* place) const {
-    double value = 0;
+    const auto read_as = [&](auto number) {
+      std::memcpy(&number, place, sizeof(number));
+      return static_cast<double>(number);
+    };
     float single = 0;
-    std::int32_t whole = 0;
-    std::int64_t wide = 0;
-    if (type_ == DataType::float64) std::memcpy(&value, place, 8);
-    if (type_ == DataType::float32) std::memcpy(&single, place, 4);
-    if (type_ == DataType::int32) std::memcpy(&whole, place, 4);
-    if (size_of(type_) == 2) widen(type_, place, {&single, 1});
-    if (type_ == DataType::int32) return whole;
-    if (type_ == DataType::int64) {
-      std::memcpy(&wide, place, 8);
-      return static_cast<double>(wide);
+    switch (type_) {
+      case DataType::float64:
+        return read_as(double{});
+      case DataType::float32:
+        return read_as(float{});
+      case DataType::int32:
+        return read_as(std::int32_t{});
+      case DataType::int64:
+        return read_as(std::int64_t{});
+      case DataType::uint8:
+        return read_as(std::uint8_t{});
+      case DataType::float16:
+      case DataType::bfloat16:
+        break;
     }
-    if (type_ == DataType::uint8) return static_cast<std::uint8_t>(*place);
-    return type_ == DataType::float64 ? value : static_cast<double>(single);
+    widen(type_, place, {&single, 1});
+    return single;
   }
 
   DataType type_;
