@@ -69,7 +69,7 @@ class Collectives {
   void set_progress(std::uint64_t state) { node_.set_progress(state); }
   // This rank makes no more calls: ranks waiting for one get an error.
   void end() noexcept;
-  // The same where the process is about to end: waits a moment until it is on its way.
+  // The same before the process ends: waits a moment, so that the messages leave.
   void leave() noexcept;
 
  private:

@@ -187,7 +187,7 @@ void move_parts(PeerComm& comm, int root, bool to_root, std::span<std::byte> who
   });
 }
 
-// A root that only sends would not notice another one: each rank answers it with an empty message.
+// Each rank answers the root with an empty message: two roots, which only send, would end without an error.
 void answer_root(PeerComm& comm, int root) {
   PendingMessages answers;
   if (comm.rank() != root) answers.send(comm, root, {});

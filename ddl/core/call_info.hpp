@@ -30,7 +30,8 @@ enum class OpType : std::uint8_t {
   gather_tensor
 };
 
-// The detail of a call with an operation and a root. Of a record: its last root stands for all above, too.
+// The detail of a call with an operation and a root. In a record, the largest detail stands for larger ones,
+// too.
 constexpr int rooted_detail(Operation operation, int root) { return root << 3 | static_cast<int>(operation); }
 constexpr std::uint16_t recorded_detail(int detail) {
   return static_cast<std::uint16_t>(detail < 0xffff ? detail : 0xffff);

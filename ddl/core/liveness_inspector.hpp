@@ -60,7 +60,7 @@ class LivenessInspector {
   void report_failure(const Error& error) noexcept;
   // This rank makes no more calls.
   void report_end(std::span<const int> ranks) noexcept;
-  // Blocks 0.1 s: messages that this rank has sent may need it to leave.
+  // Blocks 0.1 s, in which messages that this rank has sent can leave.
   void flush() noexcept;
 
  private:

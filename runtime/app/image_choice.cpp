@@ -18,7 +18,7 @@ namespace {
 struct NetSizes {
   std::string_view net;
   int resize, crop;
-  bool takes_any = false;  // the crop is then the largest
+  bool takes_any = false;  // photos of any size; `crop` is the largest that is chosen
 };
 // The crop is the input of the published net; the resize leaves an eighth for random crops.
 constexpr std::array sizes_of_nets{NetSizes{"cifar-quick", 36, 32}, NetSizes{"resnet-18", 256, 224, true},

@@ -23,8 +23,7 @@ const OptionRow image_option_rows[] = {
      }},
     {"--val-fraction", "F",
      "test on this part of the photos in --data DIR/CLASS, and train on the others: 0.2 is a fifth; the hash "
-     "of "
-     "a photo's path decides, so all ranks, --resume and ddl-train test find the same part",
+     "of a photo's path decides, so all ranks, --resume and ddl-train test find the same part",
      [](TrainOptions& o, Word n, Word v) {
        o.images.val_fraction = parse_fraction(n, v, "0.2");
        if (o.images.val_fraction == 0.0)

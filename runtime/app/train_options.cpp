@@ -183,7 +183,7 @@ void check_saving(const TrainOptions& options) {
 void check_combinations(const TrainOptions& options) {
   check_saving(options);
   if (options.images.val_fraction > 0.0 && !options.images.test.empty())
-    throw Error(ErrorKind::usage, {"--val-fraction and --test-data both say which images are for tests",
+    throw Error(ErrorKind::usage, {"--val-fraction and --test-data both choose the test images",
                                    "command line", "one of the two"});
   check_hyperparameter_options(options);
   check_server_options(options);

@@ -34,7 +34,7 @@ constexpr CaffeFlag caffe_actions[] = {
     {"device_query", "describes a GPU", "nvidia-smi -L"},
 };
 
-// Of other trainers, whose --model is our --net; the parser of options says so.
+// The --model of other trainers, for which the parser of options proposes --net.
 bool names_net(std::string_view value) {
   return !value.empty() && !value.ends_with(".prototxt") && !value.ends_with(".pbtxt");
 }

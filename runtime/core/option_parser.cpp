@@ -23,7 +23,7 @@ Error usage(std::string what, std::string where, std::string hint) {
   return {ErrorKind::usage, {std::move(what), std::move(where), std::move(hint)}};
 }
 
-// The value as `meant` takes it, where it takes another one that is nearly the same: resnet18 of --net.
+// `value`, or the value of `meant` that is nearly the same: resnet-18 for resnet18.
 std::string corrected_value(const Option& meant, const std::string& value) {
   try {
     meant.apply(value);

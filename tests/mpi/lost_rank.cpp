@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lost_rank FATE [COUNT]: ranks add up; in the 20th sum rank 1 meets its fate: stop, kill, leave (by
 // _exit), exit, return (from main), throw (of its own), shape or type; keep: memory outlives all ranks'
-// Contexts. The others print their errors and after how many seconds. With STALL=1 they also print for whom
-// they wait, and stay a little: MPI ends who has a connection to one that has ended.
+// Contexts. The others print their errors and after how many seconds. With STALL=1 they also print which
+// ranks they wait for, and stay a little: MPI ends a rank that has a connection to one that has ended.
 #include "ddl/ddl.hpp"
 
 #include <chrono>

@@ -67,7 +67,7 @@ std::size_t lose_nan(ddl::Context& ddl) {
   return lost;
 }
 
-// Whole numbers wrap around, whoever adds them up.
+// Sums of integers wrap around in each mode.
 std::size_t count_unwrapped(ddl::Context& ddl) {
   std::vector<std::uint8_t> bytes(70001, 200);
   ddl.all_reduce(bytes, ddl::Operation::sum);

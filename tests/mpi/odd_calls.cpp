@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // odd_calls FIRST SECOND: rank 1 does SECOND while the others do FIRST: sum, max, sums (all_reduce_n), maxes,
-// root0 (broadcast), own (broadcast, each rank its own root), reduce,
-// gather0, scatter (each rank its own root), barrier, refused (a broadcast that is refused,
-// then a barrier), allocate, more (1 element more), weights (allocate_for_host), away (for 5 s), leave, again
-// (a Context after the end of the first). Each reports what it was reported, after how many seconds.
+// root0 (broadcast), own (broadcast, each rank its own root), reduce, gather0, scatter (each rank its own
+// root), barrier, refused (a broadcast that is refused, then a barrier), allocate, more (1 element more),
+// weights (allocate_for_host), away (for 5 s), leave, again (a Context after the end of the first). Each
+// reports what it was reported, after how many seconds.
 #include "ddl/ddl.hpp"
 
 #include <chrono>

@@ -25,8 +25,8 @@
 //   unsupported  this build or machine cannot do it: no GPU, no shared memory left
 // After mismatch, lost or unsupported each further call throws the first error again. An exception that
 // leaves the scope of a Context reaches the other ranks as Error(lost), and MPI is not finalized. exit() with
-// a Context alive reaches them, too, unless a call is under way; _exit() and a signal do as the launcher has
-// it.
+// a Context alive reaches them, too, unless a call is under way. After _exit() or a signal it depends on the
+// launcher whether the other ranks end or wait until their deadline.
 //
 // Threads: a Context is used by one thread at a time; set_progress() may be called from any thread. libddl
 // has no global state but a list of the Contexts that live, for exit().

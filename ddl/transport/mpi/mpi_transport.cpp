@@ -34,7 +34,7 @@ void keep_first(const void* in, void* kept, std::size_t count) {
     if (Before()(numbers[i], first[i]) || numbers[i] != numbers[i]) first[i] = numbers[i];
 }
 
-// MPI_MAX and MPI_MIN lose a NaN or keep it, as the order of the ranks has it; ours keep it.
+// Keeps a NaN. MPI_MAX and MPI_MIN lose it in some orders of the ranks.
 template <template <typename> typename Before>
 void keep_first(void* in, void* kept, int* count, MPI_Datatype* type) {
   const auto elements = static_cast<std::size_t>(*count);

@@ -94,8 +94,7 @@ TEST_CASE("ranks that differ are reported which, and no one waits forever") {
          ddl.all_reduce(ddl::tensor(std::span(values), "conv2"), Operation::product);
        },
        "all_reduce #1 (product) of 100 float32 \"conv2\", rank 0 (h0) calls all_reduce #1 (sum) of 100 "
-       "float32 "
-       "\"conv1\""},
+       "float32 \"conv1\""},
       {"does not come", packed_hosts(1, 2),
        [](Context&) { std::this_thread::sleep_for(std::chrono::milliseconds(1500)); }, "rank 1"},
       {"goes away", packed_hosts(2, 1), [](Context&) {}, "rank 1"},

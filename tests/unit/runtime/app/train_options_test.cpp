@@ -115,7 +115,7 @@ TEST_CASE("options: a share says where it ends") {
   // The words of other trainers.
   expect_error(ErrorKind::usage, "did you mean --lr-decay?", [] { parse({"--lr-schedule", "step"}); });
   expect_error(ErrorKind::usage, "did you mean --mirror?", [] { parse({"--flip"}); });
-  expect_error(ErrorKind::usage, "both say which images", [] {
+  expect_error(ErrorKind::usage, "both choose the test images", [] {
     parse({"--val-fraction", "0.2", "--test-data", "d"});
   });
   // The value too is what the option takes.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Photos in one tree: --val-fraction, and what is said where it is not given.
+// Photos in one tree: --val-fraction, and the errors without it.
 #include "runtime/data/class_findings.hpp"
 #include "runtime/data/dataset.hpp"
 #include "runtime/data/file_list.hpp"
