@@ -37,14 +37,9 @@ struct Descriptor {
   }
 };
 
-std::string parent_of(const std::string& path) {
-  const auto parent = std::filesystem::path(path).parent_path();
-  return parent.empty() ? "." : parent.string();
-}
-
 [[noreturn]] void refuse_file(std::string_view action, const std::string& path, int code) {
   const bool reads = action == "read";
-  const std::string hint = code == ENOENT   ? "ls -l " + quote_shell(parent_of(path))
+  const std::string hint = code == ENOENT   ? "ls -l " + quote_shell(directory_of(path))
                            : code == EISDIR ? "a file in it: ls " + quote_shell(path)
                            : reads          ? "check the permissions; ls -ld " + quote_shell(path)
                                             : write_remedy(code, path);
@@ -122,7 +117,7 @@ bool rename_or_remove(const std::string& temporary, const std::string& path) {
 // False where the file system has no such files, for one NFS.
 bool write_nameless(const std::string& path, const std::optional<struct stat>& replaced,
                     std::string_view bytes) {
-  const Descriptor d{::open(parent_of(path).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644)};
+  const Descriptor d{::open(directory_of(path).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644)};
   if (d.fd < 0 || write_whole(d.fd, replaced, bytes) != 0) return false;
   const std::string own = fmt::format("/proc/self/fd/{}", d.fd);
   const auto link = [&](const std::string& name) {
@@ -266,7 +261,7 @@ void PosixFiles::write(const std::string& given, std::string_view bytes) {
   if (replaced && write_through(given, *replaced, bytes)) return;
   const std::string path = follow_links(given);
   if (!write_nameless(path, replaced, bytes)) write_named(path, replaced, bytes);
-  sync_directory(parent_of(path));
+  sync_directory(directory_of(path));
 }
 
 void PosixFiles::append(const std::string& path, std::string_view bytes) {

@@ -37,11 +37,6 @@ std::vector<Look> plan_looks(const GatherContext& context) {
   return looks;
 }
 
-std::string parent_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
-
 // Runs in the child; its answer is "name value" lines.
 std::string look_at_disk(const GatherContext& context, const std::string& path) {
   HostInfo& kernel = context.kernel;
@@ -50,7 +45,7 @@ std::string look_at_disk(const GatherContext& context, const std::string& path) 
   const bool is_there = kernel.file_info(existing, true).has_value();
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - before;
   while (!kernel.file_info(existing, true) && existing != "/" && existing != ".")
-    existing = parent_of(existing);
+    existing = directory_of(existing);
   std::string answer =
       fmt::format("state {}\nexisting {}\nmilliseconds {}\nwritable {}\n", is_there ? "ok" : "missing",
                   existing.substr(context.root.size()), static_cast<std::uint64_t>(took.count()),
