@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <utility>
 #include <vector>
 
@@ -66,23 +65,23 @@ class RankLogs {
   const schedulers::JobLog* last_ = nullptr;
 };
 
-// `print_new` prints what came since it was called last; `again`: the command that waits on.
-RunWait wait_for_end(System& system, const std::string& directory, RunRecord record, std::string_view again,
-                     const std::function<void()>& print_new, const std::function<void()>& end_line) {
+// Prints what the files of `logs` get until then. `again`: the command that waits on.
+RunWait wait_for_end(System& system, const std::string& directory, RunRecord record, RankLogs logs,
+                     std::string_view again) {
   const std::string word = quote_shell(printable(record.id, 80));
   while (true) {
     const RunState state = launch::find_run_state(system, record);
-    print_new();
+    logs.print_new(system);
     if (state == RunState::ended || state == RunState::unseen) break;
     if (const int signal = system.clock.pause(look_every); signal != 0) {
-      end_line();
+      logs.end_line(system);
       system.err(
           fmt::format("ddlrun: run {0} left alone, it goes on; ddlrun {1} {0} follows\n", word, again));
       return {128 + signal, true};
     }
     record = launch::read_run(system, directory, false);
   }
-  end_line();
+  logs.end_line(system);
   if (!record.end)
     throw Error(ErrorKind::request, {"the run has no end in its record, and does not run here any more",
                                      directory, "ddlrun diagnose " + word});
@@ -105,16 +104,13 @@ int follow_run_output(System& system, const std::string& run) {
   RunRecord record = launch::read_run(system, directory, false);
   if (!keeps_output(record)) refuse_without_output(directory, run);
   RankLogs logs(directory, record.rank_count);
-  return wait_for_end(
-             system, directory, std::move(record), "logs -f", [&] { logs.print_new(system); },
-             [&] { logs.end_line(system); })
-      .status;
+  return wait_for_end(system, directory, std::move(record), std::move(logs), "logs -f").status;
 }
 
 RunWait wait_for_run(System& system, const std::string& run) {
   const std::string directory = launch::find_run_directory(system, run);
-  return wait_for_end(
-      system, directory, launch::read_run(system, directory, false), "wait", [] {}, [] {});
+  return wait_for_end(system, directory, launch::read_run(system, directory, false), RankLogs(directory, 0),
+                      "wait");
 }
 
 }  // namespace ddlrun::cli
