@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <utility>
+#include <tuple>
 
 namespace ddlrun::cli {
 
@@ -29,22 +29,27 @@ std::optional<JobRef> find_job(System& system, const std::string& word) {
   return job && job->submitted_here() ? job : std::nullopt;
 }
 
+struct JobRun {
+  std::string directory;
+  launch::RunRecord record;
+};
+
 // The job's script makes "run.ID", and "run.ID.1" when it starts again. Oldest first.
-std::vector<std::string> list_job_runs(System& system, const JobRef& job) {
+std::vector<JobRun> list_job_runs(System& system, const JobRef& job) {
   const std::string stem = job.task.empty() ? "run." : "run." + job.id;
-  std::vector<std::pair<std::int64_t, std::string>> runs;
-  if (system.kernel == nullptr) return {};
+  std::vector<JobRun> runs;
+  if (system.kernel == nullptr) return runs;
   for (const std::string& name : system.kernel->list_directory(job.dir)) {
     const bool is_own = name.starts_with(stem) &&
                         (job.task.empty() || name.size() == stem.size() || name[stem.size()] == '.');
     const std::string directory = job.dir + "/" + name;
     if (!is_own || !system.files.exists(directory + "/run.json")) continue;
-    runs.emplace_back(launch::read_run(system, directory, false).start_us, directory);
+    runs.push_back({directory, launch::read_run(system, directory, false)});
   }
-  std::ranges::sort(runs);
-  std::vector<std::string> directories;
-  for (auto& [start, directory] : runs) directories.push_back(std::move(directory));
-  return directories;
+  std::ranges::sort(runs, [](const JobRun& a, const JobRun& b) {
+    return std::tie(a.record.start_us, a.directory) < std::tie(b.record.start_us, b.directory);
+  });
+  return runs;
 }
 
 // "2026-11-25 22:32:37" -> "20261125-223237", as the id of a run begins.
@@ -53,6 +58,22 @@ std::string as_run_time(const std::string& submitted) {
   for (const char c : submitted)
     if (c != '-' && c != ':') time += c == ' ' ? '-' : c;
   return time;
+}
+
+// The id of the newest run, if it is newer than the newest job and belongs to no job; else "".
+std::string find_last_run(System& system) {
+  const auto runs = launch::list_runs(system);
+  if (runs.empty()) return {};
+  const launch::ListedRun& run = runs.front();
+  const auto job = find_remembered_job(system, "last");
+  if (!job) return run.id;
+  if (run.id < as_run_time(job->submitted) || run.directory.starts_with(job->dir + "/")) return {};
+  try {
+    const std::string id = launch::read_run(system, run.directory, false).job;
+    return id.empty() || !find_remembered_job(system, id) ? run.id : "";
+  } catch (const Error&) {
+    return run.id;  // a damaged record: it is refused with its reason
+  }
 }
 
 }  // namespace
@@ -67,7 +88,7 @@ std::string find_run_or_job(System& system, const std::string& word, const std::
                 {fmt::format("job {} is an array: each task has a run of its own", id), "",
                  fmt::format("{} {}", command, quote_shell(task_id(*job, tasks.front())))});
   const auto runs = list_job_runs(system, *job);
-  if (!runs.empty()) return runs.back();
+  if (!runs.empty()) return runs.back().directory;
   throw Error(
       ErrorKind::request,
       {fmt::format("job {} has no run of ddlrun launch: it has not started one, or its runner is another",
@@ -77,39 +98,35 @@ std::string find_run_or_job(System& system, const std::string& word, const std::
 
 std::vector<launch::HistoryRow> read_job_runs(System& system, const std::string& word) {
   const auto job = find_job(system, word);
-  if (!job || (job->task.empty() && !submitted_tasks(system, *job).empty())) return {};
-  std::vector<launch::HistoryRow> runs;
+  return job ? read_job_runs(system, *job) : std::vector<launch::HistoryRow>();
+}
+
+std::vector<launch::HistoryRow> read_job_runs(System& system, const JobRef& job) {
+  if (!job.submitted_here() || (job.task.empty() && !submitted_tasks(system, job).empty())) return {};
+  std::vector<launch::HistoryRow> rows;
   try {
     const auto now =
         std::chrono::duration_cast<std::chrono::seconds>(system.clock.now().time_since_epoch()).count();
-    for (const std::string& directory : list_job_runs(system, *job)) {
-      const launch::RunRecord run = launch::read_run(system, directory, false);
-      runs.push_back(launch::history_row(run, directory, launch::find_run_state(system, run), now));
-    }
+    for (const auto& [directory, run] : list_job_runs(system, job))
+      rows.push_back(launch::history_row(run, directory, launch::find_run_state(system, run), now));
   } catch (const Error&) {
     return {};  // a damaged record: the command that shows it refuses it
   }
-  return runs;
-}
-
-bool is_run_the_last(System& system) {
-  const auto runs = launch::list_runs(system);
-  if (runs.empty()) return false;
-  const launch::ListedRun& run = runs.front();
-  const auto job = find_remembered_job(system, "last");
-  if (!job) return true;
-  if (run.id < as_run_time(job->submitted) || run.directory.starts_with(job->dir + "/")) return false;
-  try {
-    const std::string id = launch::read_run(system, run.directory, false).job;
-    return id.empty() || !find_remembered_job(system, id);
-  } catch (const Error&) {
-    return true;  // a damaged record: it is refused with its reason
-  }
+  return rows;
 }
 
 std::string find_meant_run(System& system, const std::string& word) {
-  if (word == "last") return is_run_the_last(system) ? launch::list_runs(system).front().id : "";
+  if (word == "last") return find_last_run(system);
   return launch::names_run(word) ? word : "";
+}
+
+RunsAndJobs find_meant_runs(System& system, const std::vector<std::string>& words) {
+  RunsAndJobs meant;
+  for (const std::string& word : words) {
+    const std::string run = find_meant_run(system, word);
+    run.empty() ? meant.jobs.push_back(word) : meant.runs.push_back(run);
+  }
+  return meant;
 }
 
 void refuse_run_ids(const std::vector<std::string>& ids, const std::string& command) {

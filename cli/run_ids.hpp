@@ -5,6 +5,7 @@
 
 #include "base/os/system.hpp"
 #include "launch/history/history.hpp"
+#include "schedulers/client/job_ref.hpp"
 
 #include <string>
 #include <vector>
@@ -20,14 +21,17 @@ void refuse_run_ids(const std::vector<std::string>& ids, const std::string& comm
 std::string find_run_or_job(System& system, const std::string& word, const std::string& command);
 
 // The runs of a job, of which one that started again has several, oldest first; empty where `word` means no
-// job, or an array as a whole.
+// job, for a job that was not submitted here, and for an array as a whole.
 std::vector<launch::HistoryRow> read_job_runs(System& system, const std::string& word);
-
-// Whether the newest run is newer than the newest job and belongs to no job: then `last` of commands that
-// take both is that run.
-bool is_run_the_last(System& system);
+std::vector<launch::HistoryRow> read_job_runs(System& system, const schedulers::JobRef& job);
 
 // The id of the run, or its directory, that `word` means to a command that takes jobs too; "" for a job.
+// `last` is the newest run if that is newer than the newest job and belongs to no job.
 std::string find_meant_run(System& system, const std::string& word);
+
+struct RunsAndJobs {
+  std::vector<std::string> runs, jobs;
+};
+RunsAndJobs find_meant_runs(System& system, const std::vector<std::string>& words);
 
 }  // namespace ddlrun::cli

@@ -103,11 +103,7 @@ int run_cancel(System& system, const std::vector<std::string>& ids) {
   if (ids.empty())
     throw Error(ErrorKind::usage, {"cancel which job or run?", "",
                                    "ddlrun cancel ID; ddlrun jobs and ddlrun history list yours"});
-  std::vector<std::string> runs, jobs;
-  for (const std::string& id : ids) {
-    const std::string run = find_meant_run(system, id);
-    run.empty() ? jobs.push_back(id) : runs.push_back(run);
-  }
+  const auto [runs, jobs] = find_meant_runs(system, ids);
   const int of_runs = cancel_runs(system, runs);
   const int of_jobs = jobs.empty() ? 0 : cancel_jobs(system, jobs);
   return of_runs != 0 ? of_runs : of_jobs;

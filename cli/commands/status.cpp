@@ -51,7 +51,7 @@ std::vector<JobAndStatus> read_asked(System& system, const std::vector<std::stri
 
 // The scheduler's run time is that of the last start.
 void add_runs(System& system, const JobRef& job, JobStatus& state) {
-  const auto runs = read_job_runs(system, job.id);
+  const auto runs = read_job_runs(system, job);
   if (runs.size() < 2) return;
   std::int64_t seconds = 0;
   for (const launch::HistoryRow& run : runs) seconds += run.seconds.value_or(0);

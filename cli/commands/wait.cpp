@@ -25,11 +25,7 @@ int run_wait(System& system, const std::vector<std::string>& ids) {
   if (ids.empty())
     throw Error(ErrorKind::usage, {"wait for which job or run?", "",
                                    "ddlrun wait ID; ddlrun jobs and ddlrun history list yours"});
-  std::vector<std::string> runs, jobs;
-  for (const std::string& id : ids) {
-    const std::string run = find_meant_run(system, id);
-    run.empty() ? jobs.push_back(id) : runs.push_back(run);
-  }
+  const auto [runs, jobs] = find_meant_runs(system, ids);
   FollowOptions options;
   options.log = false;
   const auto found = jobs.empty() ? std::vector<JobRef>() : find_jobs(system, jobs);  // all, before any wait
