@@ -44,10 +44,9 @@ void print_files(System& system, const JobSettings& settings) {
 
 void print_remarks(System& system, const JobRequest& wanted) {
   print_files(system, wanted.settings);
-  const bool is_file = wanted.site.file.find('/') != std::string::npos;
   if (!wanted.site.title.empty())
     system.err(fmt::format("ddlrun: site: {}{}\n", printable(wanted.site.title),
-                           is_file ? ", from " + printable(wanted.site.file, 200) : ""));
+                           wanted.site.is_builtin ? "" : ", from " + printable(wanted.site.file, 200)));
   for (const std::string& remark : wanted.parsed.remarks) system.err("ddlrun: " + remark + "\n");
 }
 

@@ -44,7 +44,10 @@ SiteProfile load_profile(const std::string& name_or_file,
     return parse_profile(read_file(name_or_file), stem_of(name_or_file), name_or_file);
   }
   for (const auto& [name, text] : builtin_profiles()) {
-    if (name == name_or_file) return parse_profile(text, name, name + ".yaml");
+    if (name != name_or_file) continue;
+    SiteProfile site = parse_profile(text, name, name + ".yaml");
+    site.is_builtin = true;
+    return site;
   }
   std::vector<std::string> known = known_profiles();
   known.insert(known.begin(), centre.begin(), centre.end());

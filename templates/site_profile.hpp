@@ -32,6 +32,7 @@ struct SiteProfile {
   std::vector<std::pair<std::string, std::uint64_t>> queue_walltimes;  // by queue
   std::vector<std::string> preamble;    // shell lines of the site's, after the modules
   std::vector<std::string> directives;  // verbatim: "-W sandbox=PRIVATE"
+  bool is_builtin = false;              // it came with ddlrun
 };
 
 // Those that came with ddlrun: name, text of the file.

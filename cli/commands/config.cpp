@@ -50,9 +50,7 @@ int run_config(System& system, ConfigOptions& options) {
   print_directories(system);
   if (!layers.site.title.empty())
     system.err(fmt::format("ddlrun: site: {}, from {}\n", printable(layers.site.title),
-                           layers.site.file.find('/') == std::string::npos
-                               ? "ddlrun itself"
-                               : printable(layers.site.file, 400)));
+                           layers.site.is_builtin ? "ddlrun itself" : printable(layers.site.file, 400)));
   system.out(schedulers::render_applying_settings(layers.settings, options.origin));
   for (const Message& error : layers.errors) system.err(render_error("ddlrun", error));
   return layers.errors.empty() ? 0 : exit_code(ErrorKind::request);

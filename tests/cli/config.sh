@@ -32,6 +32,8 @@ expect 0 '' "$DDLRUN" config show --origin
 origin stall_timeout 20 "$work/user/ddlrun/config.yaml:1:16"
 expect_refusal 2 "'shw' is not show" "$DDLRUN" config shw
 expect 0 'from ddlrun itself' "$DDLRUN" config show --site generic-pbs
+cp "$work/site/sites/my-cluster.yaml" here.yaml
+expect 0 'My cluster, from here.yaml' "$DDLRUN" config show --site here.yaml
 printf 'stall_timout: 20\n' > "$work/user/ddlrun/config.yaml"
 expect 3 'did you mean stall_timeout?' "$DDLRUN" config show
 : > "$work/user/ddlrun/config.yaml"
