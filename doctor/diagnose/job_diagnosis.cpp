@@ -3,6 +3,7 @@
 
 #include "base/text/text.hpp"
 #include "doctor/diagnose/finding_text.hpp"
+#include "doctor/diagnose/remedy_text.hpp"
 #include "doctor/diagnose/submit_remedies.hpp"
 #include "doctor/diagnose/words.hpp"
 
@@ -48,26 +49,18 @@ bool is_of_other(std::string_view text, LogSource scheduler) {
 // Of "sacct -j JOB ...; qstat -xf JOB   # limits" what the job's scheduler has; "" for nothing.
 std::string fit_scheduler(const std::string& remedy, LogSource scheduler) {
   if (scheduler != LogSource::pbs && scheduler != LogSource::slurm) return remedy;
-  const std::size_t mark = std::min(remedy.find(comment_mark), remedy.size());
-  const std::string_view commands = std::string_view(remedy).substr(0, mark);
-  // A loop or quoted text is one command.
-  const bool is_one = has(commands, "; do ") || commands.find_first_of("'\"`") != npos;
-  std::vector<std::string> kept;
-  for (std::string_view rest = commands; !rest.empty();) {
-    const std::size_t end = is_one ? rest.size() : std::min(rest.find("; "), rest.size());
-    if (!is_of_other(rest.substr(0, end), scheduler)) kept.emplace_back(rest.substr(0, end));
-    rest.remove_prefix(std::min(rest.size(), end + 2));
-  }
+  const auto [commands, comment] = split_remedy(remedy);
+  std::vector<std::string> kept = split_commands(commands);
+  std::erase_if(kept, [&](const std::string& command) { return is_of_other(command, scheduler); });
   if (kept.empty()) return "";
-  const std::string comment = remedy.substr(mark);
   return join(kept, "; ") + (is_of_other(comment, scheduler) ? "" : comment);
 }
 
 // JOB as a word of the command is this job.
 std::string name_job(const std::string& remedy, const std::string& id) {
   if (id.empty()) return remedy;
-  const std::size_t mark = std::min(remedy.find(comment_mark), remedy.size());
-  return replace_word(remedy.substr(0, mark), "JOB", quote_shell(id)) + remedy.substr(mark);
+  const auto [commands, comment] = split_remedy(remedy);
+  return replace_word(commands, "JOB", quote_shell(id)) + comment;
 }
 
 // The user of a submitted job types neither mpirun nor srun.

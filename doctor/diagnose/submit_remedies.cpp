@@ -3,6 +3,7 @@
 
 #include "base/text/interpreter.hpp"
 #include "base/text/text.hpp"
+#include "doctor/diagnose/remedy_text.hpp"
 #include "doctor/diagnose/words.hpp"
 
 #include <fmt/format.h>
@@ -61,12 +62,6 @@ constexpr auto shared_options =
     std::to_array<std::string_view>({"--rank-output", "--stall-timeout", "--on-stall", "--verify",
                                      "--framework", "--max-restarts", "--oversubscribe", "--affinity"});
 
-std::string replace_all(std::string text, std::string_view old, std::string_view by) {
-  for (std::size_t at = text.find(old); at != npos; at = text.find(old, at + by.size()))
-    text.replace(at, old.size(), by);
-  return text;
-}
-
 // "ddlrun launch --verify" -> "ddlrun submit --verify"
 std::string launch_as_submit(std::string text, std::string_view submit) {
   constexpr std::string_view typed = "ddlrun launch ";
@@ -80,14 +75,15 @@ std::string launch_as_submit(std::string text, std::string_view submit) {
 }
 
 // "mpirun --mca pml ob1 -x A=1 ..." -> "ddlrun submit --environment OMPI_MCA_pml=ob1 --environment A=1 ...".
-// As it is with other options, which are no variables.
+// As it is with other options, which are no variables, and with quoted text.
 std::string mpirun_as_submit(const std::string& command) {
   const auto words = split(std::string_view(command), ' ');
-  std::size_t next = words.front() == "mpirun" ? 1 : 2;
-  if (words.front() != "mpirun" && !command.starts_with("ddlrun launch -x ")) return command;
+  const bool of_mpirun = words.front() == "mpirun";
+  if (has_quotes(command) || (!of_mpirun && !command.starts_with("ddlrun launch -x "))) return command;
+  std::size_t next = of_mpirun ? 1 : 2;
   std::string changed = "ddlrun submit";
   const std::size_t begin = next;
-  for (; next + 1 < words.size() && words[next] != "...";) {
+  while (next + 1 < words.size() && words[next] != "...") {
     std::string variable;
     if (words[next] == "-x") {
       variable = words[next + 1];
@@ -148,21 +144,14 @@ std::string program_behind(std::string_view before, std::span<const std::string>
 
 std::string as_submit_remedy(std::string remedy, LogSource scheduler, std::string_view submit) {
   if (scheduler == LogSource::slurm) remedy = exclude_as_directive(remedy);
-  for (const auto& [typed, by] : phrases) remedy = replace_all(std::move(remedy), typed, by);
+  for (const auto& [typed, by] : phrases) remedy = replace_text(std::move(remedy), typed, by);
   if (!has(remedy, "--gpu-bind"))
-    remedy = replace_all(std::move(remedy), "srun --gpus-per-node=", "ddlrun submit --gpus ");
+    remedy = replace_text(std::move(remedy), "srun --gpus-per-node=", "ddlrun submit --gpus ");
   remedy = launch_as_submit(std::move(remedy), submit);
-  const std::size_t mark = std::min(remedy.find(comment_mark), remedy.size());
-  std::vector<std::string> parts;
-  // Quoted text is one command.
-  const std::string command = remedy.substr(0, mark);
-  if (command.find_first_of("'\"`") != npos) return remedy;
-  for (std::string_view rest = command; !rest.empty();) {
-    const std::size_t end = std::min(rest.find("; "), rest.size());
-    parts.push_back(mpirun_as_submit(std::string(rest.substr(0, end))));
-    rest.remove_prefix(std::min(rest.size(), end + 2));
-  }
-  return join(parts, "; ") + remedy.substr(mark);
+  const auto [commands, comment] = split_remedy(remedy);
+  std::vector<std::string> parts = split_commands(commands);
+  for (std::string& command : parts) command = mpirun_as_submit(command);
+  return join(parts, "; ") + comment;
 }
 
 std::string name_program(std::string remedy, std::span<const std::string> program) {

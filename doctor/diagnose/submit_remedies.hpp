@@ -10,8 +10,6 @@
 
 namespace ddlrun::diagnose {
 
-inline constexpr std::string_view comment_mark = "   # ";  // behind the command of a remedy
-
 // "ddlrun launch --verify ...", "sbatch --time=HH:MM:SS ...", "more memory (--mem)" as options of submit.
 // What submit has no option for stays as it is. `submit`: "ddlrun submit", with the runner that options of
 // launch need.

@@ -3,6 +3,7 @@
 
 #include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
+#include "doctor/diagnose/remedy_text.hpp"
 
 #include <fmt/format.h>
 
@@ -13,14 +14,10 @@ namespace ddlrun::launch {
 
 namespace {
 
-constexpr std::string_view comment_mark = "   # ";
-constexpr std::size_t most_named_hosts = 32;
+using diagnose::comment_mark;
+using diagnose::replace_text;
 
-std::string replace_text(std::string text, std::string_view old, std::string_view by) {
-  for (std::size_t at = text.find(old); at != std::string::npos; at = text.find(old, at + by.size()))
-    text.replace(at, old.size(), by);
-  return text;
-}
+constexpr std::size_t most_named_hosts = 32;
 
 // Commands and options of schedulers. Outside a job they are no remedy.
 constexpr std::string_view scheduler_words[] = {
@@ -57,14 +54,8 @@ std::string drop_scheduler_remarks(std::string text) {
 // Of "a; b" what has no word of a scheduler. A loop or quoted text is kept or dropped as a whole.
 std::string drop_scheduler_parts(const std::string& text) {
   if (!has_scheduler_word(text)) return text;
-  if (text.find_first_of("'\"`") != std::string::npos || text.find("; do ") != std::string::npos) return {};
-  std::vector<std::string> kept;
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find("; "), rest.size());
-    if (!has_scheduler_word(rest.substr(0, end))) kept.emplace_back(rest.substr(0, end));
-    rest.remove_prefix(std::min(rest.size(), end + 2));
-  }
+  std::vector<std::string> kept = diagnose::split_commands(text);
+  std::erase_if(kept, has_scheduler_word);
   return join(kept, "; ");
 }
 
