@@ -21,7 +21,7 @@ struct RunWait {
   bool is_left_alone = false;  // by that signal: the run goes on
 };
 
-// Until the run ends, without its output. Error{request} for a run whose ddlrun is gone without a word.
+// Until the run ends, without its output. Error{request} where its ddlrun is gone and wrote no end.
 RunWait wait_for_run(System& system, const std::string& run);
 
 }  // namespace ddlrun::cli

@@ -31,7 +31,7 @@ std::string directory_of_user(const Environment& environment) {
   return home.starts_with('/') ? home + "/.config/ddlrun" : std::string();
 }
 
-// What a file says is done in the name of whoever submits.
+// Its settings take effect in the jobs of the user who submits: no other user may be able to change them.
 void refuse_foreign_file(System& system, const std::string& path) {
   const std::string why = system.files.foreign_writer(path);
   if (why.empty()) return;

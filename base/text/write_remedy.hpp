@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What to type where the system refuses to write: of each reason the remedy is another.
+// What to type where the system refuses to write, by its reason.
 #pragma once
 
 #include <string>

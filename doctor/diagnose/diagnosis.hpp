@@ -70,7 +70,7 @@ struct RunStatus {
 
 // The other ranks of libddl report the rank of `place`, for which they waited.
 bool is_missed_rank(const Finding& finding);
-// That rank has not left: it does not come.
+// That rank still runs, but does not make the call for which the others wait.
 bool stands_still(const Finding& finding);
 // The rank of `place` failed before others did: they missed it, or mpirun reports that it left.
 bool left_first(const Finding& finding);

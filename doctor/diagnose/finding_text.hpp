@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 10> template_words{"host",   "rank", "val
 
 std::string fill_in(std::string_view text, const TemplateValues& with);
 
-// The first {name} in a text for people that nothing fills in, without braces; or "".
+// The first {name} of a title or cause that fill_in() does not replace, without braces; or "".
 std::string unknown_word(std::string_view text);
 
 // A finding with the texts of `signature`; without evidence. Remedies are pasted into shells: values of the

@@ -77,7 +77,7 @@ TEST_CASE("the nearest file comes first; one that another user can change is ref
 }
 
 TEST_CASE("who can change a file: its owner, everyone by its mode, or by that of a directory") {
-  if (::geteuid() != 0) return;  // only root can give a file to somebody else
+  if (::geteuid() != 0) return;  // only root can give a file to another user
   std::string base = "/tmp/ddlrun-writer-XXXXXX";
   REQUIRE(::mkdtemp(base.data()) != nullptr);
   const std::string file = base + "/config.yaml";

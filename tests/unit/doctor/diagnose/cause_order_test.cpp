@@ -284,7 +284,7 @@ TEST_CASE("a program that prints libddl's error and calls MPI_Abort: the error i
       "rank 3 (node2) has sent nothing for 5 s in all_reduce #2 of 100 float32\n" + place + advice + abort);
   CHECK(id_of_cause(found) == "O16");
   for (const std::string& remedy : found.cause->remedies) CHECK(remedy.find("dmesg") == std::string::npos);
-  // The reason of another program stands above lines of advice, which are none.
+  // The reason that another program prints stands above lines of advice. These are not reasons.
   const Diagnosis own = diagnose_text("std: bad input file\n" + place + advice + advice + advice + abort);
   CHECK(id_of_cause(own) == "E26");
   CHECK(render_diagnosis(own).find("try: check whether") == std::string::npos);

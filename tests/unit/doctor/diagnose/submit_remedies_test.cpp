@@ -41,7 +41,7 @@ TEST_CASE("of a job of submit the remedies are options of submit") {
     CAPTURE(remedy);
     CHECK(as_submit_remedy(remedy, LogSource::slurm, "ddlrun submit") == fitted);
   }
-  // A directive of Slurm is none of PBS; launch has no options for a job that srun starts.
+  // PBS does not read directives of Slurm. In a job that srun starts, options of launch need --runner ddlrun.
   CHECK(as_submit_remedy("srun --exclude=n2 ...", LogSource::pbs, "ddlrun submit") ==
         "srun --exclude=n2 ...");
   CHECK(as_submit_remedy("ddlrun launch --verify ...", LogSource::slurm, "ddlrun submit --runner ddlrun") ==
