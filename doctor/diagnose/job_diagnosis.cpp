@@ -73,17 +73,12 @@ std::string name_tagging(std::string remedy, const std::string& tagging) {
   return remedy;
 }
 
-// "ddlrun submit --runner ddlrun" of a job with another runner, which has no options of launch.
-std::string_view submit_with_runner(const JobContext& job) {
-  return std::string_view(job.tagging).substr(0, job.tagging.find(" --rank-output"));
-}
-
 void fit_remedies_to(Finding& finding, const JobContext& job) {
   std::vector<std::string> fitted;
   for (const std::string& remedy : finding.remedies) {
     std::string text = job.ends_stalls ? without_stall_advice(remedy) : remedy;
-    text = name_tagging(std::move(text), job.tagging);
-    if (job.is_submitted) text = as_submit_remedy(std::move(text), job.scheduler, submit_with_runner(job));
+    text = name_tagging(std::move(text), job.tagging());
+    if (!job.submit.empty()) text = as_submit_remedy(std::move(text), job.scheduler, job.submit);
     text = fit_scheduler(text, job.scheduler);
     if (!text.empty()) fitted.push_back(name_job(name_program(std::move(text), job.program), job.id));
   }
@@ -111,7 +106,7 @@ void add_end(Diagnosis& diagnosis, const JobContext& job, const SignatureSet& si
 
 Diagnosis fit_to_job(Diagnosis diagnosis, const JobContext& job, const SignatureSet& signatures) {
   add_end(diagnosis, job, signatures);
-  diagnosis.end.tagging = job.tagging;
+  diagnosis.end.tagging = job.tagging();
   if (diagnosis.cause) fit_remedies_to(*diagnosis.cause, job);
   for (Finding& finding : diagnosis.also_seen) fit_remedies_to(finding, job);
   return diagnosis;

@@ -17,12 +17,15 @@ constexpr std::string_view nothing_started_id = "O9";
 struct JobContext {
   LogSource scheduler = LogSource::unknown;  // pbs or slurm: remedies of the other are left out
   std::string id;                            // for JOB in a remedy
-  std::string tagging;      // the command that prints the rank on each line; "": as the log's launcher has it
-  std::string end;          // as the scheduler reports it: "was cancelled: terminated by ddl@node1"; ""
-  bool is_certain = false;  // `end` is the cause, whatever the log contains
-  bool is_submitted = false;              // by `ddlrun submit`: remedies have its options
-  bool ends_stalls = false;               // it runs with --on-stall end
+  // For remedies of a job of `ddlrun submit`: "ddlrun submit", with the runner that options of launch need.
+  std::string submit;
+  std::string end;           // as the scheduler reports it: "was cancelled: terminated by ddl@node1"; ""
+  bool is_certain = false;   // `end` is the cause, whatever the log contains
+  bool ends_stalls = false;  // it runs with --on-stall end
   std::vector<std::string> program = {};  // for PROGRAM in a remedy; empty where it is not known
+
+  // The command that prints the rank on each line; "": as the log's launcher has it.
+  std::string tagging() const { return submit.empty() ? std::string() : submit + " --rank-output prefix"; }
 };
 
 // `end` is the cause where the log has none, or where that is certain.

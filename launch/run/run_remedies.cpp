@@ -156,8 +156,7 @@ diagnose::JobContext job_context(const Environment& environment) {
   job.id = pbs.empty() ? slurm : pbs;
   if (const std::string submitted = environment.get("DDLRUN_JOB_ID"); !submitted.empty()) {
     job.id = submitted;
-    job.tagging = "ddlrun submit --rank-output prefix";
-    job.is_submitted = true;
+    job.submit = "ddlrun submit";
   }
   return job;
 }

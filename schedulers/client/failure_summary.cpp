@@ -199,11 +199,10 @@ diagnose::JobContext job_context(System& system, const JobRef& job, const JobSta
     const JobSettings settings = submitted_settings(system, job);
     const std::string runner = text_of(settings, "runner");
     const bool is_own = runner.empty() || runner == "ddlrun";
-    context.is_submitted = true;
     context.ends_stalls = text_of(settings, "on_stall") == "end";
     if (const auto program = settings.find("program"); program != settings.end())
       for (const YamlValue& word : program->second.value.items) context.program.push_back(word.text);
-    context.tagging = fmt::format("ddlrun submit {}--rank-output prefix", is_own ? "" : "--runner ddlrun ");
+    context.submit = is_own ? "ddlrun submit" : "ddlrun submit --runner ddlrun";
   }
   context.is_certain = status.state == JobState::cancelled || is_saved_end(status);
   const bool is_by_scheduler =

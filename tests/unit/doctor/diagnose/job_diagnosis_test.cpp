@@ -47,7 +47,7 @@ TEST_CASE("remedies name the job, and no command of a scheduler that it does not
 }
 
 TEST_CASE("the rank on each line is an option of submit") {
-  const JobContext job{LogSource::pbs, "1.pbs01", "ddlrun submit --rank-output prefix", "", false};
+  const JobContext job{LogSource::pbs, "1.pbs01", "ddlrun submit", "", false};
   for (const char* typed : {"mpirun --tag-output", "srun --label", "ddlrun launch --rank-output prefix"}) {
     CHECK(fitted({std::string(typed) + " ...   # which rank"}, job) ==
           Texts{"ddlrun submit --rank-output prefix ...   # which rank"});
@@ -60,8 +60,7 @@ TEST_CASE("the rank on each line is an option of submit") {
 }
 
 TEST_CASE("in a job of submit a remedy has its options, its program and no advice that it follows already") {
-  JobContext job{LogSource::slurm, "7", "ddlrun submit --rank-output prefix", "", false, true, true,
-                 {"./t", "-x"}};
+  JobContext job{LogSource::slurm, "7", "ddlrun submit", "", false, true, {"./t", "-x"}};
   CHECK(fitted({"ddlrun launch --stall-timeout 60 --on-stall end ...", "PROGRAM --help",
                 "qsub -l walltime=HH:MM:SS ...   # more", "ddlrun launch --verify ..."},
                job) ==

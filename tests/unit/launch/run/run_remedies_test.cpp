@@ -68,12 +68,12 @@ TEST_CASE("of a job of submit the remedies are options of submit") {
   diagnose::JobContext job = launch::job_context(environment);
   CHECK(job.scheduler == diagnose::LogSource::pbs);
   CHECK(job.id == "7.pbs01");
-  CHECK(job.tagging.empty());
+  CHECK(job.tagging().empty());
   environment.variables = {{"SLURM_JOB_ID", "9"}, {"DDLRUN_JOB_ID", "8_1"}};
   job = launch::job_context(environment);
   CHECK(job.scheduler == diagnose::LogSource::slurm);
   CHECK(job.id == "8_1");
-  CHECK(job.tagging == "ddlrun submit --rank-output prefix");
+  CHECK(job.tagging() == "ddlrun submit --rank-output prefix");
 }
 
 TEST_CASE("outside a job the parts of a remedy that name a scheduler are left out") {

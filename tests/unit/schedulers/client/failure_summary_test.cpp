@@ -94,12 +94,12 @@ TEST_CASE("what the scheduler reports of an end goes to the diagnosis; the job's
   diagnose::JobContext context = job_context(system, failed.job, failed.status);
   CHECK(context.end == "was cancelled: terminated by ddl@node1");
   CHECK(context.is_certain);
-  CHECK(context.tagging == "ddlrun submit --rank-output prefix");
+  CHECK(context.tagging() == "ddlrun submit --rank-output prefix");
   failed.files.files[failed.job.dir + "/ddlrun.yaml"] = "runner: srun\n";
   context = job_context(system, failed.job, failed.status);
-  CHECK(context.tagging == "ddlrun submit --runner ddlrun --rank-output prefix");
+  CHECK(context.tagging() == "ddlrun submit --runner ddlrun --rank-output prefix");
   failed.job.dir.clear();  // a job of sbatch
-  CHECK(job_context(system, failed.job, failed.status).tagging.empty());
+  CHECK(job_context(system, failed.job, failed.status).tagging().empty());
 }
 
 TEST_CASE("exit status 75 is no failure: the program saved") {
