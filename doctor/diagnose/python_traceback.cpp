@@ -34,8 +34,7 @@ bool is_library(std::string_view path) {
 
 // The script that pip makes of a console command: "/usr/bin/torchrun", which only calls a library.
 bool is_console_stub(std::string_view path, std::string_view code) {
-  const std::size_t slash = path.rfind('/');
-  const std::string_view name = path.substr(slash == std::string_view::npos ? 0 : slash + 1);
+  const std::string_view name = base_name(path);
   const std::string_view directory = path.substr(0, path.size() - name.size());
   const bool is_command = directory.ends_with("bin/") && name.find('.') == std::string_view::npos;
   return is_command && (code.empty() || starts_with_any(code, {"sys.exit", "load_entry_point"}));
