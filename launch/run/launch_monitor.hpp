@@ -98,7 +98,7 @@ class LaunchMonitor {
   std::ptrdiff_t most_sshs_ = 0;
   std::size_t most_below_ = 0;
   std::optional<Time> lost_since_;
-  bool hides_kill_ = false;  // a killed supervisor is behind the launcher's status
+  bool hides_kill_ = false;  // a killed supervisor or guard is behind the launcher's status
   bool killed_lost_ = false;
   std::optional<LaunchOutput> output_;
   LastLines last_;

@@ -36,7 +36,7 @@ esac
 start=(env PATH="$path" ${place:+I_MPI_ROOT="$place"})
 if [ "$peer" = srun ]; then
   slurm up 2 > "$work/slurm" 2>&1 || skip "no Slurm: $(tail -n 1 "$work/slurm")"
-  start+=(salloc -Q -N4 -n4)
+  start+=(salloc -Q -N4 -n4 --immediate=60) # not forever, where a step that was killed holds a host
 fi
 read -ra kinds <<< "${KINDS:-$default_kinds}"
 programs=(family stubborn)
@@ -68,8 +68,9 @@ find_kind() {
     ddlrun) awk '$4 == "ddlrun" && / launch /' ;;
     head) awk '$4 == "ddlrun" && / ssh-launch /' ;;
     hand) awk '$4 == "ddlrun" && /ddlrun ssh-daemon/' ;;
-    # Open MPI 5: prterun and prted. An mpirun of Intel MPI is a script that starts mpiexec.hydra.
-    mpirun) awk '$4 ~ /^(mpirun(.mpich)?|prterun|mpiexec\.hydra|srun)$/' ;;
+    # Open MPI 5: prterun and prted. An mpirun of Intel MPI is a script that starts mpiexec.hydra. A child of srun
+    # (Slurm's "shepherd", the younger one) cancels the step when srun is gone: its own loss ends nothing.
+    mpirun) awk '$4 ~ /^(mpirun(.mpich)?|prterun|mpiexec\.hydra)$/ || ($4 == "srun" && !srun++)' ;;
     daemon) awk '$4 ~ /^(orted|prted|hydra_|slurmstepd)/ && !/\.extern|\.batch/' ;;
     rank) awk '$4 == "family" || $4 == "stubborn" || $4 == "ddl-train"' ;;
     keeper) awk '$4 == "ddlrun" && / exec /' ;;

@@ -41,8 +41,12 @@ TEST_CASE("a process guard that was killed is named as the cause, not a rank") {
   LaunchMonitor monitor(job.system, job.run);
   monitor.hooks().on_stderr_line(
       "mpirun noticed that process rank 0 with PID 7 on node h1 exited on signal 9 (Killed).\n");
+  // The loss of the guard ends the ranks, which may be reported before it.
+  monitor.hooks().on_stderr_line(Job::status_line(1, RankStatus::ended, 143, SIGTERM));
   ProcessResult result = ended(137);
   result.guard_was_killed = true;
+  CHECK(monitor.result_of_job(result).exit_status == 137);
+  CHECK_FALSE(monitor.watched()->first_failure);
   monitor.finish(result);
   CHECK(job.err.find("the process guard of the launcher was killed") != std::string::npos);
   CHECK(monitor.diagnosis(result).empty());
