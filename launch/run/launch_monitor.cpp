@@ -224,7 +224,8 @@ ProcessResult LaunchMonitor::result_of_job(ProcessResult result) {
   hides_kill_ = daemons_.lost().killed && !daemons_.lost().said && result.forwarded_signal == 0 &&
                 (result.exit_status == 255 ? ranks_ && !ranks_->record().first_failure
                                            : result.exit_status == 143 && !has_own_failure());
-  if (result.guard_was_killed) hides_kill_ = true;  // its loss ended the ranks
+  // Its loss ended the ranks; one that is lost before the launcher starts has an error of the start.
+  if (result.guard_was_killed && result.start_error.empty()) hides_kill_ = true;
   if (hides_kill_) result.exit_status = 128 + SIGKILL;
   if (!overdue_since_) return result;
   const MonitorRecord& record = ranks_->record();

@@ -10,7 +10,9 @@
 namespace ddlrun::job_scripts {
 
 void JobFileVariables::take(int line, const std::string& text, const std::string& typed) {
-  const auto [name, value] = split_assignment(text);
+  const auto assignment = split_assignment(text);
+  const auto& name = assignment.first;
+  const auto& value = assignment.second;
   if (starts_ranks_ && is_rendezvous_variable(name)) {
     notes_.push_back({line, text, "ddlrun sets it for each rank (framework: pytorch)", false});
     sets_rendezvous = true;

@@ -47,6 +47,10 @@ TEST_CASE("a process guard that was killed is named as the cause, not a rank") {
   result.guard_was_killed = true;
   CHECK(monitor.result_of_job(result).exit_status == 137);
   CHECK_FALSE(monitor.watched()->first_failure);
+  ProcessResult unstarted = ended(127);
+  unstarted.guard_was_killed = true;
+  unstarted.start_error = "killed";
+  CHECK(monitor.result_of_job(unstarted).exit_status == 127);
   monitor.finish(result);
   CHECK(job.err.find("the process guard of the launcher was killed") != std::string::npos);
   CHECK(monitor.diagnosis(result).empty());
