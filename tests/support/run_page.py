@@ -29,6 +29,12 @@ VARIABLE = [
 ]
 
 
+def is_output(lines, index):
+    """An empty line between two lines of a block belongs to the block."""
+    line = next((line for line in lines[index:] if line), "")
+    return line.startswith("    ") and not line.startswith("    $ ")
+
+
 def commands(text):
     """(line number, command, expected lines) of each command of a page."""
     found = []
@@ -48,7 +54,7 @@ def commands(text):
                 command.append(lines[index][4:])
                 index += 1
         expected = []
-        while index < len(lines) and lines[index].startswith("    ") and not lines[index].startswith("    $ "):
+        while is_output(lines, index):
             expected.append(lines[index][4:])
             index += 1
         found.append((number, "\n".join(command), expected))
@@ -67,7 +73,7 @@ def is_same(expected, printed):
 
 def matches(expected, printed):
     """Whether the parts between "..." come one after the other; without "...", the lines in any order."""
-    expected, printed = [plain(line) for line in expected], [plain(line) for line in printed if line.strip()]
+    expected, printed = ([plain(line) for line in lines if line.strip()] for lines in (expected, printed))
     if "..." not in expected:
         pairs = zip(sorted(expected), sorted(printed))
         return len(expected) == len(printed) and all(is_same(*pair) for pair in pairs)
