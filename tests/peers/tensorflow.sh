@@ -48,4 +48,11 @@ by_hand servers ParameterServer.py "$servers" {chief.0@node1,ps.1@node3}:"${cpus
   {worker.0@node1,worker.1@node3,worker.2@node4}:"${cpus[0]}"
 launch --ps 2 --workers 3 -H node1:2,node2:1,node3:2,node4:1 -- "$python" ParameterServer.py run_servers data
 same_as_by_hand servers 0.15
+
+# The program in examples/tensorflow; a second start has nothing left to train.
+cp "$DDLRUN_SOURCE_DIR/examples/tensorflow/train_keras.py" "$lab_home"
+for start in 1 2; do
+  launch 1x2x1 'node[1-2]' -- "$python" train_keras.py --data data --epochs 2 --backup backup
+  has "start $start" "$work/out" 'with 2 workers'
+done
 finish
