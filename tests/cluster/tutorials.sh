@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# tutorials.sh PAGE: types every command of docs/tutorials/PAGE.md on virtual hosts, and compares what they print with the
-# page (../support/run_page.py).
+# tutorials.sh PAGE: types every command of docs/PAGE.md (tutorials/NAME or howto/NAME) on virtual hosts, and compares what
+# they print with the page (../support/run_page.py).
 # shellcheck source=tests/cluster/lab_test.sh
 . "$(dirname "$(readlink -f "$0")")/lab_test.sh"
-page=${1:?the name of a page in docs/tutorials}
+page=${1:?a page of docs: tutorials/NAME or howto/NAME}
 command -v python3 > /dev/null || { echo "skipped: no python3"; exit 125; }
 [ "$(nproc)" -ge 2 ] || { echo "skipped: two cores are needed"; exit 125; }
 needs_torch() {
@@ -14,15 +14,19 @@ needs_torch() {
 needs_images() {
   [ -d /usr/share/datasets/fashion-mnist ] || { echo "skipped: no images (apt-get install dataset-fashion-mnist)"; exit 125; }
 }
-case $page in
+hosts=2
+case ${page#*/} in
   own_images) needs_images; hosts=1 ;;
-  libddl) command -v cmake > /dev/null || { echo "skipped: no cmake"; exit 125; }; hosts=2 ;;
-  ssh_servers) needs_torch; needs_images; hosts=2 ;;
-  slurm | pbs) needs_torch; needs_images; hosts=2 ;;
+  libddl) command -v cmake > /dev/null || { echo "skipped: no cmake"; exit 125; } ;;
+  from_ibm_ddl) needs_images ;;
+  ssh_servers | slurm | pbs | from_horovodrun_and_torchrun | restart) needs_torch; needs_images ;;
+  hang) needs_torch ;;
+  memlock) export LAB_MEMLOCK_2=64 ;; # KiB, of the sshd of node2
+  names_and_networks | affinity | containers) ;;
   *) fail "no lab is known for the page $page"; finish ;;
 esac
 lab_up $hosts
-case $page in
+case ${page#*/} in
   slurm) slurm up 2 > "$work/slurm" 2>&1 || { status=$?; tail -n 3 "$work/slurm"; exit "$status"; } ;;
   pbs) pbs up 2 > "$work/pbs" 2>&1 || { status=$?; tail -n 3 "$work/pbs"; exit "$status"; } ;;
 esac
@@ -36,8 +40,11 @@ rm -r "$lab_home/bin"
 for file in .bashrc .profile; do
   echo 'export PATH=$HOME/ddlrun/bin:$PATH PKG_CONFIG_PATH=$HOME/ddlrun/lib/pkgconfig CMAKE_PREFIX_PATH=$HOME/ddlrun' > "$lab_home/$file"
 done
+if [ "${page#*/}" = affinity ]; then # a node with GPUs, as its own ddlrun would describe it
+  "$DDLRUN" topo --topology "$DDLRUN_SOURCE_DIR/tests/data/topologies/power_2pkg_10core_smt8_4gpu_bmc.xml" --json > "$lab_home/tutorial/gpu-node.json"
+fi
 chown -R 2000:2000 "$lab_home"
 # shellcheck disable=SC2016
-python3 "$lab_tests/../support/run_page.py" "$DDLRUN_SOURCE_DIR/docs/tutorials/$page.md" \
+python3 "$lab_tests/../support/run_page.py" "$DDLRUN_SOURCE_DIR/docs/$page.md" \
   "$lab_tests/lab.sh" exec node1 -u ddl -- bash -lc 'cd tutorial && exec bash' || fail "$page.md shows something else"
 finish
