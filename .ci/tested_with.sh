@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # .ci/tested_with.sh: prints one row of README's table "Tested with" for this system: what the tests ran with.
-# .ci/tested_with.sh --update ROW...: writes rows into that table, each in place of the row of the same system.
+# .ci/tested_with.sh --update ROW...: writes rows into that table and into that of README.ko.md, each in place of the row of
+# the same system.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -18,20 +19,23 @@ row() {
 }
 
 update() {
-  local system row
-  for row in "$@"; do
-    system=${row#| }
-    system=${system%% |*}
-    if grep -q "^| $system |" README.md; then
-      ROW=$row awk -v head="| $system |" 'index($0, head) == 1 { print ENVIRON["ROW"]; next } { print }' README.md > README.md.new
-    else
-      # At the end of the table.
-      ROW=$row awk 'inside && !/^\|/ { print ENVIRON["ROW"]; inside = 0 } { print } /^\| tested on / { inside = 1 }' \
-        README.md > README.md.new
-    fi
-    mv README.md.new README.md
+  local file row
+  for file in README.md README.ko.md; do
+    for row in "$@"; do update_row "$file" "$row"; done
   done
-  git diff --quiet -- README.md 2> /dev/null || echo "README.md: the table 'tested on' has changed; commit it"
+  git diff --quiet -- README.md README.ko.md 2> /dev/null || echo "README.md: the table 'tested on' has changed; commit it"
+}
+
+update_row() { # FILE ROW
+  local system=${2#| }
+  system=${system%% |*}
+  if grep -q "^| $system |" "$1"; then
+    ROW=$2 awk -v head="| $system |" 'index($0, head) == 1 { print ENVIRON["ROW"]; next } { print }' "$1" > "$1.new"
+  else
+    # At the end of the table.
+    ROW=$2 awk 'inside && !/^\|/ { print ENVIRON["ROW"]; inside = 0 } { print } /^\|.*\| GCC \|/ { inside = 1 }' "$1" > "$1.new"
+  fi
+  mv "$1.new" "$1"
 }
 
 case ${1:-} in
