@@ -78,12 +78,12 @@ EnvVars environment_of_job(const System& system, const JobSpec& job) {
 
 // The program as `launch` finds it from this directory.
 Command program_from_here(const JobSpec& job) {
-  if (job.container) return {job.container->runtime};
   Command program = job.program;
   const auto script = find_script(program);
   if (script && !program[*script].starts_with('/') &&
       (*script > 0 || program[0].find('/') != std::string::npos))
     program[*script] = job.workdir + "/" + program[*script];
+  if (job.container) program.insert(program.begin(), {job.container->runtime, "exec", job.container->image});
   return program;
 }
 

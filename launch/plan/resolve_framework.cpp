@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace ddlrun::launch {
@@ -82,6 +83,24 @@ Detection detect_script(System& system, const Command& program, frameworks::Dete
   return frameworks::detect_framework(request);
 }
 
+// Programs that start another one, which their own words name.
+constexpr std::array<std::string_view, 14> starters_of_one{
+    "apptainer", "singularity", "env",  "numactl", "taskset", "nice", "time",
+    "timeout",   "stdbuf",      "nsys", "ncu",     "strace",  "gdb",  "perf"};
+
+// Behind such a program, the Python command whose script is here: "apptainer exec python.sif python3
+// train.py". An image has no script behind its name, so no option of the programs needs to be known.
+Command find_started_python(System& system, const Command& program) {
+  if (std::ranges::find(starters_of_one, base_name(program[0])) == starters_of_one.end()) return {};
+  for (auto word = program.begin() + 1; word != program.end(); ++word) {
+    if (!is_python(*word)) continue;
+    Command inner(word, program.end());
+    const auto path = find_script_path(system, inner);
+    if (path && system.files.exists(*path)) return inner;
+  }
+  return {};
+}
+
 Detection detect(System& system, const Command& program) {
   if (program.empty() || program[0].empty() || program[0].starts_with('-')) return {};  // the trainer
   frameworks::DetectRequest request;
@@ -89,7 +108,8 @@ Detection detect(System& system, const Command& program) {
   Detection found = detect_script(system, program, request);
   if (found.framework != Framework::none || !found.why.empty()) return found;
   // A wrapper, such as "bash run.sh": what counts is the Python script that it runs.
-  const Command inner = find_python_command(find_shell_text(program, request.script));
+  Command inner = find_python_command(find_shell_text(program, request.script));
+  if (inner.empty()) inner = find_started_python(system, program);
   return inner.empty() ? found : detect_script(system, inner, request);
 }
 

@@ -53,6 +53,10 @@ for typed in '' '--affinity libgomp'; do
 done
 expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --runner none --cores-per-node 68 --walltime 1h --dry-run --workdir / -- python3 "${work#/}/torch.py"
 grep -q 'affinity: off' err || fail "a script below --workdir is not read: $(cat err)"
+: > image.sif # the script of a job in a container counts as well
+expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --container image.sif --cores-per-node 68 --walltime 1h --dry-run -- python3 torch.py
+grep -qx 'ddlrun: launch sets for each rank: OMP_NUM_THREADS=17' err || fail "PyTorch in a container: $(cat err)"
+rm image.sif
 # The cores of the nodes, which pbsnodes lists; a person is asked only where they differ.
 mkdir listing
 printf '#!/bin/sh\n[ "$*" = "-a -F json" ] && exec cat "%s/nodes.json"\n' "$work" > listing/pbsnodes

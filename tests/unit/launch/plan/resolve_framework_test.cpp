@@ -65,6 +65,28 @@ TEST_CASE("the framework is detected from the script, and --framework overrules 
   CHECK_FALSE(refusal(flags).empty());
 }
 
+TEST_CASE("behind a container, a binding or a tracer, the Python script counts") {
+  for (const Command& program :
+       {Command{"apptainer", "exec", "--nv", "--bind", "/a:/b", "image.sif", "python3", "torch.py"},
+        Command{"/usr/bin/singularity", "exec", "python.sif", "python3", "-u", "torch.py", "--lr", "1"},
+        Command{"env", "A=1", "python3", "torch.py"}, Command{"numactl", "-m0", "python3", "torch.py"}}) {
+    CAPTURE(program[0]);
+    LaunchFlags flags;
+    flags.program = program;
+    CHECK(resolve(flags).spec.framework == Framework::pytorch);
+    CHECK(resolve(flags).is_packed);
+  }
+  for (const Command& program :
+       {Command{"apptainer", "exec", "image.sif", "python3", "elsewhere.py"},
+        Command{"apptainer", "exec", "image.sif", "./train", "torch.py"},
+        Command{"apptainer", "exec", "image.sif", "python3"}, Command{"./tool", "python3", "torch.py"}}) {
+    CAPTURE(program[0]);
+    LaunchFlags flags;
+    flags.program = program;
+    CHECK(resolve(flags).spec.framework == Framework::none);
+  }
+}
+
 TEST_CASE("a shell script or text that runs the Python script counts as that script") {
   for (const Command& program :
        {Command{"bash", "run.sh"}, Command{"./run.sh"}, Command{"bash", "-c", "cd . && python3 torch.py"},
