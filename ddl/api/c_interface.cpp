@@ -132,6 +132,12 @@ int ddl_finalize(ddl_context* context) {
   });
 }
 
+void ddl_abandon(ddl_context* context) {
+  if (context == nullptr) return;
+  ddl::ContextFactory::abandon(context->context);
+  delete context;
+}
+
 const char* ddl_last_error(void) { return last_message.c_str(); }
 
 const char* ddl_version(void) { return DDL_VERSION; }
@@ -231,6 +237,8 @@ int ddl_wait(ddl_handle* handle) {
     if (owned) owned->handle.wait();
   });
 }
+
+int ddl_done(const ddl_handle* handle) { return handle == nullptr || handle->handle.done() ? 1 : 0; }
 
 int ddl_gpu_broadcast(ddl_context* context, void* data, size_t count, ddl_type type, int root, void* stream) {
   return guarded([&] { of(context).broadcast(gpu_tensor_of(data, count, type, stream), root); });

@@ -165,6 +165,9 @@ struct Context::Impl {
   void end() noexcept {
     queue.drain();
     if (std::uncaught_exceptions() == exceptions) return collectives.end();
+    abandon();
+  }
+  void abandon() noexcept {
     const std::string name = grid.name_of(transport->rank());
     const Error left(Fault::lost, fmt::format("an exception ended the Context of {}", name), name,
                      "read the message of that rank: it has the reason");
@@ -206,6 +209,11 @@ std::optional<Error> ContextFactory::first_error(const Context& context) {
   context.impl_->queue.drain();
   const std::lock_guard lock(context.impl_->mutex);
   return context.impl_->broken;
+}
+
+void ContextFactory::abandon(Context& context) noexcept {
+  context.impl_->queue.drain();
+  context.impl_->abandon();
 }
 
 Context::Context(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -19,6 +19,8 @@ struct ContextFactory {
                                                   const Options& options);
   // The error after which each further call throws it again.
   static std::optional<Error> first_error(const Context& context);
+  // What an exception that leaves the scope of `context` does: it reaches the other ranks as Error(lost).
+  static void abandon(Context& context) noexcept;
 };
 
 }  // namespace ddl

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What the C interface refuses, on all ranks alike and without waiting; after it memory is allocated and
-// summed. With an argument: the ranks allocate other sizes.
+// summed. With "sizes": the ranks allocate other sizes. With "abandon": the last rank cannot go on.
 #include "ddl/ddl.h"
 
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <initializer_list>
 
 namespace {
@@ -19,6 +20,22 @@ void require(bool right, const char* what) {
 }
 
 bool says(const char* text) { return std::strstr(ddl_last_error(), text) != nullptr; }
+
+// The last rank leaves while the others wait for it: they get its error long before the timeout of 5 s.
+int abandon(ddl_context* ddl) {
+  const std::time_t begun = std::time(nullptr);
+  const bool leaves = ddl_rank(ddl) == ddl_size(ddl) - 1;
+  require(ddl_allocate(ddl, 4000) != nullptr, "memory that is never freed");
+  if (leaves) {
+    ddl_abandon(ddl);
+  } else {
+    require(ddl_barrier(ddl) == DDL_ERROR_LOST, "a call that nobody joins");
+    std::printf("%s\n", ddl_last_error());
+    require(ddl_finalize(ddl) == DDL_ERROR_LOST, "the end after it");
+  }
+  require(std::time(nullptr) - begun <= 3, "the time that it took");
+  return 1;
+}
 
 }  // namespace
 
@@ -34,6 +51,7 @@ int main(int argc, char** argv) {
     std::printf("%s\n", ddl_last_error());
     return 1;
   }
+  if (argc > 1 && std::strcmp(argv[1], "abandon") == 0) return abandon(ddl);
   if (argc > 1) {  // other sizes on other ranks: after it the context is of no use
     require(ddl_allocate(ddl, ddl_rank(ddl) == 0 ? 4000 : 4004) == nullptr, "other sizes");
     std::printf("%s\n", ddl_last_error());
@@ -85,9 +103,10 @@ int main(int argc, char** argv) {
     ddl_handle* handle = nullptr;
     require(ddl_start_reduce(ddl, &part, 1, DDL_INT32, DDL_MAX, 0, &handle) == 0 && ddl_wait(handle) == 0,
             "a started reduce");
-    require(ddl_start_broadcast(ddl, &part, 1, DDL_INT32, 0, &handle) == 0 && ddl_wait(handle) == 0 &&
-                part == 10 * (size - 1),
-            "a started broadcast");
+    require(ddl_done(nullptr) == 1, "nothing is complete");
+    require(ddl_start_broadcast(ddl, &part, 1, DDL_INT32, 0, &handle) == 0, "a start of broadcast");
+    require(ddl_barrier(ddl) == 0 && ddl_done(handle) == 1, "it is complete before a blocking call");
+    require(ddl_wait(handle) == 0 && part == 10 * (size - 1), "a started broadcast");
     require(ddl_all_reduce(ddl, &least, 1, DDL_INT64, DDL_AVERAGE) == DDL_ERROR_USAGE, "an average");
     require(says("int64 cannot be averaged"), "what is said of it");
     require(ddl_all_reduce(ddl, &threes, 1, static_cast<ddl_type>(DDL_UINT8 + 1), DDL_SUM) == DDL_ERROR_USAGE,

@@ -10,6 +10,9 @@ for ranks in 1 2 3; do
   said=$(grep -c 'all is refused or summed' "$work/out")
   [ "$said" -eq "$ranks" ] || fail "$ranks ranks: $said of them say so"
 done
+no_wrong() { ! grep -q '^wrong' "$work/out" || fail "$(grep '^wrong' "$work/out")"; }
 expect 1 'calls allocate #1 of 4004 bytes, rank 0 (' ranks 2 timeout 60 "$program" sizes
-! grep -q '^wrong' "$work/out" || fail "$(grep '^wrong' "$work/out")"
+no_wrong
+expect 1 'an exception ended the Context of rank 2 (' ranks 3 timeout 60 "$program" abandon
+no_wrong
 finish

@@ -50,6 +50,10 @@ int ddl_init(int* argc, char*** argv, const char* options, ddl_context** context
  * no other rank, returns the first error, and MPI is not finalized: end the program with a status other than
  * 0, upon which the launcher ends the ranks that are left. */
 int ddl_finalize(ddl_context* context);
+/* Ends the context of a rank that cannot go on, by an exception for example: calls of the other ranks return
+ * DDL_ERROR_LOST with a message that names this rank. Frees what ddl_finalize() frees, without waiting for
+ * other ranks, and does not finalize MPI. NULL does nothing. */
+void ddl_abandon(ddl_context* context);
 /* Local. The message of this thread's last call that failed: "what (at where); try hint". Never NULL; valid
  * until the thread's next call that fails. */
 const char* ddl_last_error(void);
@@ -108,6 +112,8 @@ int ddl_start_broadcast(ddl_context* context, void* data, size_t count, ddl_type
 /* Blocks until the started call is complete, frees the handle and returns the status of the call. NULL
  * returns 0. Any thread. */
 int ddl_wait(ddl_handle* handle);
+/* Local. 1 when ddl_wait() would not block, else 0. NULL: 1. Any thread, before ddl_wait(). */
+int ddl_done(const ddl_handle* handle);
 
 /* The functions above for data in GPU memory (cudaMalloc), which NCCL sums, with the same shapes and
  * statuses. All pointers of a call lie on this rank's GPU, else USAGE; no GPU, NCCL or plug-in: UNSUPPORTED.
