@@ -149,7 +149,8 @@ void plan_ddl(const FrameworkRequest& request, FrameworkPlan& plan) {
   check_order(request, plan);
   if (any_gpu(request.rank_map)) plan.gpu_view = launch::GpuView::host;
   share_ddl_options(request, plan);
-  if (request.uses_torch) set_torch_variables(request, plan);
+  if (request.uses_torch || request.without_mpi) set_torch_variables(request, plan);
+  if (request.without_mpi) set_libddl_variables(request, plan);
 }
 
 }  // namespace ddlrun::frameworks

@@ -73,6 +73,12 @@ std::string undecided(const PythonWords& words) {
   return {};
 }
 
+// `ddl` sums in a program of PyTorch's: both get what they expect.
+bool is_ddl_in_torch(const std::vector<Sign>& signs) {
+  return signs.size() == 2 && signs[0].framework == Framework::ddl &&
+         signs[1].framework == Framework::pytorch;
+}
+
 Detection judge_signs(const std::vector<Sign>& signs, const PythonWords& words, const std::string& script) {
   Detection found;
   if (signs.empty()) {
@@ -90,7 +96,7 @@ Detection judge_signs(const std::vector<Sign>& signs, const PythonWords& words, 
   for (const Sign& sign : signs) seen.push_back(fmt::format("line {} {}", sign.line, sign.what));
   found.why = fmt::format("{} {}", script, join(seen, ", "));
   found.torch = std::ranges::any_of(signs, [](const Sign& s) { return s.framework == Framework::pytorch; });
-  found.doubtful = signs.size() > 1;
+  found.doubtful = signs.size() > 1 && !is_ddl_in_torch(signs);
   if (found.doubtful) return found;
   found.framework = signs.front().framework;
   found.flags_style = found.framework == Framework::tensorflow_ps && words.names_word("ps_hosts") != 0;

@@ -112,9 +112,6 @@ bool any_gpu(const launch::RankMap& rank_map) {
   });
 }
 
-namespace {
-
-// libddl's start without MPI (docs/libddl.md): only with a token, which launch passes on and does not show.
 void set_libddl_variables(const FrameworkRequest& request, FrameworkPlan& plan) {
   bool has_token = false;
   for (const std::string_view name : libddl_token_variables) {
@@ -129,11 +126,9 @@ void set_libddl_variables(const FrameworkRequest& request, FrameworkPlan& plan) 
   set_per_rank(group, "DDL_RANK", "{rank}", "libddl: this rank of all");
   set_per_rank(group, "DDL_SIZE", "{size}", "libddl: all ranks");
   share(request, plan, "DDL_MASTER",
-        join_address(address_of(request, places_of(request.rank_map).at(0).host), request.master_port),
-        "libddl: the address of rank 0, to which the others connect; " + request.master_port_why);
+        join_address(address_of(request, places_of(request.rank_map).at(0).host), request.libddl_port),
+        "libddl: the address of rank 0, to which the others connect");
 }
-
-}  // namespace
 
 FrameworkPlan plan_framework(const FrameworkRequest& request) {
   FrameworkPlan plan;

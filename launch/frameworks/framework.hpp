@@ -50,15 +50,16 @@ struct FrameworkRequest {
   std::map<std::string, std::string> address;  // host: its address in the job's network; else its name serves
   std::uint16_t master_port = 29500;           // PyTorch's
   std::string master_port_why;
-  std::uint16_t base_port = 2222;  // TensorFlow's first port on each host
-  bool flags_style = false;        // TensorFlow: --ps_hosts= ... instead of TF_CONFIG
-  bool chief = false;              // TensorFlow: rank 0 is the coordinator of ParameterServerStrategy
-  std::uint32_t ps = 0;            // TensorFlow: so many ranks behind it are parameter servers
-  std::string ddl_mode;            // a letter, as IBM's ddlrun -m: DDL_OPTIONS and its host list are made
+  std::uint16_t libddl_port = 29400;  // of DDL_MASTER: a program may use both
+  std::uint16_t base_port = 2222;     // TensorFlow's first port on each host
+  bool flags_style = false;           // TensorFlow: --ps_hosts= ... instead of TF_CONFIG
+  bool chief = false;                 // TensorFlow: rank 0 is the coordinator of ParameterServerStrategy
+  std::uint32_t ps = 0;               // TensorFlow: so many ranks behind it are parameter servers
+  std::string ddl_mode;               // a letter, as IBM's ddlrun -m: DDL_OPTIONS and its host list are made
   std::vector<std::string> ddl_arguments;  // behind it in DDL_OPTIONS: "-dump_iter 100"
   HorovodSettings horovod;
   IntelCaffeOptions intel_caffe;
-  bool without_mpi = false;  // no framework: nothing else gives a program its rank
+  bool without_mpi = false;  // by ssh, no framework or DDL: nothing else gives a program its rank
 };
 
 // One of them is set where ranks of libddl are to connect without MPI.

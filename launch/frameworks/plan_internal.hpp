@@ -37,6 +37,8 @@ void plan_ddl(const FrameworkRequest& request, FrameworkPlan& plan);
 void plan_intel_caffe(const FrameworkRequest& request, FrameworkPlan& plan);
 void plan_horovod(const FrameworkRequest& request, FrameworkPlan& plan);
 void set_torch_variables(const FrameworkRequest& request, FrameworkPlan& plan);
+// libddl's start without MPI (docs/libddl.md): only with a token, which launch passes on and does not show.
+void set_libddl_variables(const FrameworkRequest& request, FrameworkPlan& plan);
 void plan_pytorch(const FrameworkRequest& request, FrameworkPlan& plan);
 void plan_tensorflow(const FrameworkRequest& request, FrameworkPlan& plan);
 

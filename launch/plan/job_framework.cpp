@@ -68,12 +68,31 @@ void check_own_port(System& system, const Exports& exports, const FrameworkReque
                      is_typed ? "leave out -x MASTER_PORT" : "unset MASTER_PORT");
 }
 
+// Another one in each run.
+std::uint64_t start_of_ports(System& system) {
+  return static_cast<std::uint64_t>(system.clock.now().time_since_epoch().count()) / 1000;
+}
+
+std::optional<std::uint16_t> find_free_port(NetworkAccess& network, std::uint64_t start,
+                                            std::uint16_t taken) {
+  for (std::uint64_t i = 0; i < 64; ++i) {
+    const auto port = static_cast<std::uint16_t>(first_port + (start + i) % ports);
+    if (port != taken && network.try_listen(port).empty()) return port;
+  }
+  return std::nullopt;
+}
+
+// Rank 0 listens on this host, so that ports can be tried.
+bool can_try_ports(const System& system, const LaunchSpec& spec, const RankMap& rank_map) {
+  const auto first = find_rank(rank_map, 0);
+  const bool has_network = system.kernel != nullptr && system.kernel->network() != nullptr;
+  return !spec.dry_run && has_network && first && topology::is_this_host(system.environment, first->host);
+}
+
 void choose_master_port(System& system, const LaunchSpec& spec, const Exports& exports,
                         FrameworkRequest& request) {
-  const auto first = find_rank(request.rank_map, 0);
-  NetworkAccess* network = system.kernel == nullptr ? nullptr : system.kernel->network();
-  const bool can_try =
-      !spec.dry_run && network != nullptr && first && topology::is_this_host(system.environment, first->host);
+  const bool can_try = can_try_ports(system, spec, request.rank_map);
+  NetworkAccess* const network = can_try ? system.kernel->network() : nullptr;
   if (spec.framework.master_port) {
     request.master_port = *spec.framework.master_port;
     request.master_port_why = "--master-port";
@@ -87,20 +106,29 @@ void choose_master_port(System& system, const LaunchSpec& spec, const Exports& e
     if (can_try) check_own_port(system, exports, request, *network);
     return;
   }
-  const auto start = static_cast<std::uint64_t>(system.clock.now().time_since_epoch().count()) / 1000;
+  const std::uint64_t start = start_of_ports(system);
   request.master_port = static_cast<std::uint16_t>(first_port + start % ports);
   request.master_port_why =
       "from the time of the run, so that two runs differ; not tried, rank 0 is elsewhere (--master-port)";
   if (spec.dry_run)
     request.master_port_why = "from the time of the run; launch tries that it is free (--master-port)";
   if (!can_try) return;
-  for (std::uint64_t i = 0; i < 64; ++i) {
-    const auto port = static_cast<std::uint16_t>(first_port + (start + i) % ports);
-    if (!network->try_listen(port).empty()) continue;
-    request.master_port = port;
+  if (const auto port = find_free_port(*network, start, 0)) {
+    request.master_port = *port;
     request.master_port_why = "free on this host, where rank 0 is";
-    return;
   }
+}
+
+// Another than that of torch.distributed, which a program may use beside libddl.
+void choose_libddl_port(System& system, FrameworkRequest& request, bool can_try) {
+  const auto own = request.environment.find("MASTER_PORT");
+  const auto typed = own == request.environment.end() ? std::nullopt : parse_unsigned(own->second, 65535);
+  const auto taken = typed ? static_cast<std::uint16_t>(*typed) : request.master_port;
+  const std::uint64_t start = start_of_ports(system) + 1;
+  const auto next = static_cast<std::uint16_t>(first_port + start % ports);
+  request.libddl_port = next == taken ? static_cast<std::uint16_t>(next + 1) : next;
+  if (!can_try) return;
+  if (const auto port = find_free_port(*system.kernel->network(), start, taken)) request.libddl_port = *port;
 }
 
 void check_typed(const FrameworkPlan& plan, const LaunchSpec& spec) {
@@ -161,12 +189,14 @@ FrameworkPlan plan_launch_framework(System& system, const LaunchSpec& spec, cons
   request.horovod = spec.framework.horovod;
   request.intel_caffe = spec.framework.intel_caffe;
   // A list of programs has variables of its own.
-  request.without_mpi = request.framework == Framework::none && launcher == LauncherKind::ssh &&
-                        !spec.framework.is_named && spec.program_list.empty();
+  const bool is_none = request.framework == Framework::none && !spec.framework.is_named;
+  request.without_mpi = launcher == LauncherKind::ssh && spec.program_list.empty() &&
+                        (is_none || request.framework == Framework::ddl);
   std::vector<std::string> remarks;
   if (request.framework == Framework::pytorch || request.without_mpi || request.uses_torch) {
     settle_master_port(spec, exports, request, remarks);
     choose_master_port(system, spec, exports, request);
+    choose_libddl_port(system, request, can_try_ports(system, spec, request.rank_map));
   }
   FrameworkPlan plan = frameworks::plan_framework(request);
   plan.remarks.insert(plan.remarks.end(), remarks.begin(), remarks.end());

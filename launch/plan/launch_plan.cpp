@@ -87,8 +87,8 @@ std::string check_launcher(System& system, const LaunchSpec& spec, const PlacedR
                            std::vector<std::string>& remarks) {
   const ProgramMpi mpi = find_program_mpi(libraries);
   check_program_mpi(mpi, placed.kind(), has_mpirun);
-  if (libraries.has_libddl && placed.kind() == LauncherKind::ssh)
-    require_libddl_token(system, spec, has_mpirun);
+  const bool has_libddl = libraries.has_libddl || spec.framework.framework == frameworks::Framework::ddl;
+  if (has_libddl && placed.kind() == LauncherKind::ssh) require_libddl_token(system, spec, has_mpirun);
   if (placed.kind() != LauncherKind::srun) return {};
   check_srun_hosts(system, placed.job.hosts);
   return choose_srun_pmi(system, placed.launcher, mpi, remarks);

@@ -246,15 +246,17 @@ void resolve_horovod(System& system, const FrameworkFlags& flags, FrameworkSpec&
                                 spec.horovod);
 }
 
-bool leaves_free(Framework framework, const std::string& affinity) {
-  return framework == Framework::intel_caffe || (framework == Framework::pytorch && affinity.empty());
+bool leaves_free(Framework framework, bool uses_torch, const std::string& affinity) {
+  const bool is_torch = framework == Framework::pytorch || (framework == Framework::ddl && uses_torch);
+  return framework == Framework::intel_caffe || (is_torch && affinity.empty());
 }
 
 }  // namespace
 
 bool leaves_threads_free(System& system, const LaunchFlags& flags) {
   const auto named = frameworks::parse_framework(flags.framework.framework);
-  return leaves_free(named ? *named : detect(system, flags.program).framework, flags.affinity);
+  const Detection detected = detect(system, flags.program);
+  return leaves_free(named.value_or(detected.framework), detected.torch, flags.affinity);
 }
 
 ResolvedFramework resolve_framework(System& system, const LaunchFlags& flags, const JobShape& shape) {
@@ -281,7 +283,7 @@ ResolvedFramework resolve_framework(System& system, const LaunchFlags& flags, co
     spec.remarks.push_back(frameworks::render_detection(detected));
     if (!detected.doubtful) spec.detection = spec.remarks.back();
   }
-  result.leaves_threads_free = leaves_free(spec.framework, flags.affinity);
+  result.leaves_threads_free = leaves_free(spec.framework, spec.uses_torch, flags.affinity);
   result.is_packed = frameworks::usual_order(spec.framework) == topology::RankOrder::packed;
   if (result.is_packed && flags.plan.order.empty() && shape.rankfile.empty()) {
     spec.order_remark =

@@ -54,6 +54,8 @@ TEST_CASE("scripts of the founding documents and their like") {
       {python, "import tensorflow as tf\nmirrored_strategy = tf.distribute.MirroredStrategy()\n",
        Framework::tensorflow, false, "MirroredStrategy"},
       {python, "import ddl\nimport tensorflow as tf\n", Framework::ddl, false, "line 1 imports ddl"},
+      {python, "import torch.distributed as dist\nimport ddl.torch\n", Framework::ddl, false,
+       "line 2 imports ddl, line 1 imports torch.distributed"},
       {python, "import torch.distributed as dist\n", Framework::pytorch, false, "imports torch.distributed"},
       {python, "import torch\nfrom torch.nn.parallel import DistributedDataParallel as DDP\n",
        Framework::pytorch, false, "line 2"},

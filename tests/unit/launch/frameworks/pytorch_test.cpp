@@ -73,21 +73,25 @@ TEST_CASE("--framework takes its names and no others") {
 
 TEST_CASE("ranks of libddl without MPI: with the user's token only") {
   const auto plan = framework_plan("2x2x1", {"h1", "h2"});
-  auto request = framework_request(Framework::none, plan);
-  request.without_mpi = true;
-  request.address = {{"h1", "10.1.1.1"}, {"h2", "10.1.1.2"}};
-  request.master_port = 23456;
-  CHECK(variables_of(request, plan_framework(request), 3).count("DDL_RANK") == 0);
-  request.environment["DDL_TOKEN_FILE"] = "/home/me/token";
-  const auto made = plan_framework(request);
-  const auto found = variables_of(request, made, 3);
-  CHECK(found.at("DDL_RANK") == "3");
-  CHECK(found.at("DDL_SIZE") == "4");
-  CHECK(found.at("DDL_MASTER") == "10.1.1.1:23456");
-  for (const auto& variable : made.shared)
-    if (variable.name == "DDL_TOKEN_FILE") CHECK(variable.from_user);  // passed on, not shown
-  request.environment["DDL_MASTER"] = "h9:29400";
-  CHECK(variables_of(request, plan_framework(request), 3).at("DDL_MASTER") == "h9:29400");
+  for (const Framework framework : {Framework::none, Framework::ddl}) {
+    auto request = framework_request(framework, plan);
+    request.without_mpi = true;
+    request.address = {{"h1", "10.1.1.1"}, {"h2", "10.1.1.2"}};
+    request.master_port = 23456;
+    request.libddl_port = 23457;  // PyTorch's own store may listen at the other
+    CHECK(variables_of(request, plan_framework(request), 3).count("DDL_RANK") == 0);
+    request.environment["DDL_TOKEN_FILE"] = "/home/me/token";
+    const auto made = plan_framework(request);
+    const auto found = variables_of(request, made, 3);
+    CHECK(found.at("DDL_RANK") == "3");
+    CHECK(found.at("DDL_SIZE") == "4");
+    CHECK(found.at("DDL_MASTER") == "10.1.1.1:23457");
+    CHECK(found.at("MASTER_PORT") == "23456");
+    for (const auto& variable : made.shared)
+      if (variable.name == "DDL_TOKEN_FILE") CHECK(variable.from_user);  // passed on, not shown
+    request.environment["DDL_MASTER"] = "h9:29400";
+    CHECK(variables_of(request, plan_framework(request), 3).at("DDL_MASTER") == "h9:29400");
+  }
 }
 
 TEST_SUITE_END();
