@@ -14,10 +14,15 @@ needs_torch() {
 needs_images() {
   [ -d /usr/share/datasets/fashion-mnist ] || { echo "skipped: no images (apt-get install dataset-fashion-mnist)"; exit 125; }
 }
+needs_venv() {
+  /usr/bin/python3 -c 'import ensurepip, venv, setuptools, wheel' 2> /dev/null ||
+    { echo "skipped: no venv, or no wheel is built (apt-get install python3-venv python3-setuptools python3-wheel)"; exit 125; }
+}
 hosts=2
 case ${page#*/} in
   own_images) needs_images; hosts=1 ;;
   libddl) command -v cmake > /dev/null || { echo "skipped: no cmake"; exit 125; } ;;
+  python) needs_torch; needs_images; needs_venv ;;
   from_ibm_ddl) needs_images ;;
   ssh_servers | slurm | pbs | from_horovodrun_and_torchrun | restart) needs_torch; needs_images ;;
   hang) needs_torch ;;

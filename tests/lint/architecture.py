@@ -5,6 +5,7 @@
 Who includes whom, no cycle between directories at any depth, which file may include a third-party header, effects only
 behind the interfaces of base/, every test in a target, file sizes, licence lines, READMEs. Exit status: 0 or 1.
 """
+import ast
 import os
 import re
 import sys
@@ -126,13 +127,27 @@ def check_tests():
             if name.endswith("_test.cpp"):
                 if not any(os.path.relpath(file, at) in text for at, text in listed.items() if file.startswith(at)):
                     breach(f"{file}: in no CMakeLists.txt, so it never runs")
-            elif name.endswith(".sh") and directory in ("tests/cli", "tests/mpi", "tests/gpu") and name not in everything:
+            elif name.endswith(".sh") and directory in ("tests/cli", "tests/mpi", "tests/gpu", "tests/python") and name not in everything:
                 breach(f"{file}: in no CMakeLists.txt, so it never runs")
     with open("fuzz/CMakeLists.txt", encoding="utf-8") as text:
         targets = set(re.findall(r"\w+", text.read()))
     for name in sorted(os.listdir("fuzz/targets")):
         if os.path.splitext(name)[0] not in targets:
             breach(f"fuzz/targets/{name}: not in fuzz/CMakeLists.txt, so it never runs")
+
+
+def check_python():
+    """The package takes the standard library alone; what is named torch* takes PyTorch too."""
+    for name in sorted(os.listdir("python/ddl")):
+        file = os.path.join("python/ddl", name)
+        if not name.endswith(".py"):
+            continue
+        for node in ast.walk(ast.parse("\n".join(lines_of(file)))):
+            names = [one.name for one in node.names] if isinstance(node, ast.Import) else \
+                [node.module] if isinstance(node, ast.ImportFrom) and node.level == 0 else []
+            for module in (one.split(".")[0] for one in names):
+                if module not in sys.stdlib_module_names and not (module == "torch" and name.startswith("torch")):
+                    breach(f"{file}:{node.lineno}: {module} is not of Python's standard library")
 
 
 def check_suites():
@@ -144,7 +159,9 @@ def check_suites():
 
 def check_texts(files):
     tests = list(include_graph.source_files(["tests"]))
-    for file in files + tests:
+    scripts = [os.path.join(at, name) for at in ("python/ddl", "tests/python") for name in sorted(os.listdir(at))
+               if name.endswith((".py", ".py.in", ".sh"))]
+    for file in files + tests + scripts:
         lines = lines_of(file)
         if len(lines) - 1 > MAX_LINES:
             breach(f"{file}: {len(lines) - 1} lines, at most {MAX_LINES}")
@@ -152,7 +169,7 @@ def check_texts(files):
             breach(f"{file}: no SPDX line")
     if len(lines_of("cli/main.cpp")) - 1 > MAIN_LINES:
         breach(f"cli/main.cpp: more than {MAIN_LINES} lines")
-    for module in [*MAY_INCLUDE, "tests"]:
+    for module in [*MAY_INCLUDE, "python", "tests"]:
         readme = os.path.join(module, "README.md")
         if not os.path.exists(readme):
             breach(f"{readme}: missing")
@@ -172,6 +189,7 @@ def main():
     check_third_party(files)
     check_effects(files)
     check_tests()
+    check_python()
     check_suites()
     check_texts(files)
     for text in breaches:
