@@ -6,6 +6,8 @@ say() { printf '\n== %s\n' "$*"; }
 
 build_packages="g++ cmake ninja-build pkg-config libhwloc-dev libfmt-dev libcli11-dev nlohmann-json3-dev libyaml-cpp-dev libsqlite3-dev
   libopenmpi-dev openmpi-bin libdnnl-dev libssl-dev zlib1g-dev"
+# The wheel of the Python package.
+build_packages+=" python3-setuptools python3-wheel"
 # Images: JPEG, PNG, Caffe's LMDB; in tests also the programs and Python modules that read and write them.
 build_packages+=" libjpeg-dev libpng-dev liblmdb-dev"
 build_packages+=" libprotobuf-dev protobuf-compiler"

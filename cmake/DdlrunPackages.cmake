@@ -1,6 +1,6 @@
 # Debian and RPM packages: `cpack -G DEB` or `cpack -G RPM` in a build directory, or packaging/packages.sh. The packages are
-# ddlrun, ddlrun-bench (ddl-bench, which alone needs an MPI to be installed), libddl0.1 (the library and its plug-ins for MPI)
-# and libddl-dev. The plug-ins for CUDA are in none: CUDA and cuDNN
+# ddlrun, ddlrun-bench (ddl-bench, which alone needs an MPI to be installed), libddl0.1 (the library and its plug-ins for MPI),
+# libddl-dev, and as a Debian package python3-ddl. The plug-ins for CUDA are in none: CUDA and cuDNN
 # come from outside of the distribution, and a package cannot depend on them.
 set(CPACK_PACKAGE_NAME ddlrun)
 set(CPACK_PACKAGE_VENDOR "the ddlrun authors")
@@ -10,6 +10,11 @@ set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL ddlrun ddlrun_bench libddl_package libddl_dev_package)
+if(DDLRUN_RUNTIME)
+  list(APPEND CPACK_COMPONENTS_ALL python_package)
+endif()
+# The directory of Python's modules is Debian's.
+set(CPACK_PROJECT_CONFIG_FILE "${PROJECT_SOURCE_DIR}/packaging/components.cmake")
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/packaging/finish_packages.cmake")
@@ -23,6 +28,8 @@ set(CPACK_COMPONENT_LIBDDL_PACKAGE_DESCRIPTION
     "libddl sums, gathers and broadcasts arrays over all ranks of a job,\nin shared memory within a host and over TCP or MPI between hosts.\nThis package has the library.")
 set(CPACK_COMPONENT_LIBDDL_DEV_PACKAGE_DESCRIPTION
     "libddl sums, gathers and broadcasts arrays over all ranks of a job,\nin shared memory within a host and over TCP or MPI between hosts.\nThis package has the headers for C++ and C, and files for CMake and pkg-config.")
+set(CPACK_COMPONENT_PYTHON_PACKAGE_DESCRIPTION
+    "libddl sums, gathers and broadcasts arrays over all ranks of a job,\nin shared memory within a host and over TCP or MPI between hosts.\nThis package has the Python module ddl, for NumPy arrays and PyTorch tensors.")
 
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -48,6 +55,13 @@ set(CPACK_DEBIAN_LIBDDL_DEV_PACKAGE_PACKAGE_NAME libddl-dev)
 set(CPACK_DEBIAN_LIBDDL_DEV_PACKAGE_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_LIBDDL_DEV_PACKAGE_PACKAGE_DEPENDS "${libddl_name} (>= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_LIBDDL_DEV_PACKAGE_PACKAGE_SUGGESTS "cmake, pkg-config")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_PACKAGE_NAME python3-ddl)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_PACKAGE_DEPENDS "python3 (>= 3.9), ${libddl_name} (>= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_PACKAGE_SUGGESTS "ddlrun, python3-numpy, python3-torch")
+# They compile the module, so that root's Python leaves no files of its own.
+set(CPACK_DEBIAN_PYTHON_PACKAGE_PACKAGE_CONTROL_EXTRA "${PROJECT_SOURCE_DIR}/packaging/python3/postinst;${PROJECT_SOURCE_DIR}/packaging/python3/prerm")
 
 set(CPACK_RPM_COMPONENT_INSTALL ON)
 set(CPACK_RPM_FILE_NAME RPM-DEFAULT)

@@ -4,7 +4,7 @@
 # same with a lower version, DIRECTORY/2 with a higher number. Changes the system: never run it elsewhere.
 # shellcheck disable=SC2016,SC2317 # the words of as_user are for its shell
 set -euo pipefail
-packages=(ddlrun ddlrun-bench libddl0.1 libddl-dev)
+packages=(ddlrun ddlrun-bench libddl0.1 libddl-dev python3-ddl)
 export DEBIAN_FRONTEND=noninteractive
 failures=0
 check() { # WHAT COMMAND...
@@ -47,6 +47,9 @@ check "libddl by CMake" as_user 'cmake -S /usr/share/ddlrun/examples/libddl -B b
 check "dpkg-shlibdeps finds libddl" sh -c 'cd /home/tester && mkdir -p debian && printf "Source: x\n\nPackage: x\nArchitecture: any\n" > debian/control &&
   dpkg-shlibdeps -O ./sum | grep -q "libddl0.1 (>= "'
 check "two ranks with MPI's plug-in" as_user 'ddlrun launch 2 --oversubscribe -- ./sum | grep -q "rank 1 of 2"'
+five='import array, ddl; c = ddl.init(); x = array.array("d", [c.rank]); c.all_reduce(x, "sum"); print("sum", x[0])'
+check "python3-ddl, two ranks" as_user "ddlrun launch 2 --oversubscribe -- python3 -c '$five' | grep -c 'sum 1.0' | grep -qx 2"
+check "python3-ddl, as root" python3 -c "$five"
 check "upgrades" apt-get install -y --no-install-recommends "$1"/2/*.deb
 check "the version is the new one" sh -c 'dpkg-query -W ddlrun | grep -q -- -2$'
 check "/etc/ddlrun is as before, again" is_configured

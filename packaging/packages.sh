@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# packages.sh DEB|RPM [OUTPUT-DIRECTORY [BUILD]]: makes the packages ddlrun, ddlrun-bench, libddl0.1 and libddl-dev of a
-# build tree (build/run) with CPack, for the distribution of this machine. DEB needs dpkg-dev and file, RPM needs rpm.
+# packages.sh DEB|RPM [OUTPUT-DIRECTORY [BUILD]]: makes the packages ddlrun, ddlrun-bench, libddl0.1, libddl-dev and (DEB)
+# python3-ddl of a build tree (build/run) with CPack, for the distribution of this machine. DEB needs dpkg-dev and file, RPM needs rpm.
 # RELEASE=2: the second package of the same version. DEBFULLNAME and DEBEMAIL: the maintainer of the packages.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")

@@ -40,9 +40,10 @@ check_with() {
   expect 0 "ddlrun $version" ddlrun --version
   if [ -d "$work/moved/include/ddl" ]; then
     expect 0 -lddl pkg-config --libs ddl
-    for variable in CPATH LIBRARY_PATH LD_LIBRARY_PATH CMAKE_PREFIX_PATH; do
+    for variable in CPATH LIBRARY_PATH LD_LIBRARY_PATH CMAKE_PREFIX_PATH PYTHONPATH; do
       [[ ${!variable:-} == "$work/moved"* ]] || fail "$variable is '${!variable:-}'"
     done
+    [ ! -x /usr/bin/python3 ] || expect 0 'sum 1' env PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -c 'import ddl; print("sum", ddl.init().all_reduce(1, "sum"))'
   fi
   [ -z "${MANPATH:-}" ] || [[ $MANPATH == "$work/moved/share/man"* ]] || fail "MANPATH is '$MANPATH'"
   module help ddlrun
@@ -51,7 +52,7 @@ check_with() {
   module unuse "$1"
   variables > "$work/after"
   diff "$work/before" "$work/after" || fail "$program: other variables than before"
-  for variable in PATH MANPATH CPATH LIBRARY_PATH LD_LIBRARY_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH; do
+  for variable in PATH MANPATH CPATH LIBRARY_PATH LD_LIBRARY_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH PYTHONPATH; do
     [[ :${!variable:-}: != *:"$work"* ]] || fail "$variable is still '${!variable:-}'"
   done
 }

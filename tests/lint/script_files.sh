@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Each file of templates/script/ passes shellcheck and has the line that ends its header; fuzz/*.sh, packaging/*.sh and
+# Each file of templates/script/ passes shellcheck and has the line that ends its header; fuzz/*.sh, the scripts of packaging/ and
 # completion/*.bash pass shellcheck.
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 2
@@ -12,6 +12,6 @@ for file in templates/script/*.sh; do
     failures=$((failures + 1))
   fi
 done
-for file in fuzz/*.sh packaging/*.sh packaging/container/*.sh completion/*.bash; do shellcheck -x "$file" || failures=$((failures + 1)); done
+for file in fuzz/*.sh packaging/*.sh packaging/container/*.sh packaging/python3/* completion/*.bash; do shellcheck -x "$file" || failures=$((failures + 1)); done
 [ "$failures" = 0 ] || exit 1
 echo "the script files hold"
