@@ -47,7 +47,7 @@ class Handle:
 
     def __del__(self):
         # The Context keeps a handle until its call is complete: this frees it and does not block.
-        if self._pointer is not None and library.load().ddl_done(self._pointer):
+        if self._pointer is not None and self._context._process == os.getpid() and library.load().ddl_done(self._pointer):
             library.load().ddl_wait(self._pointer)
 
 
@@ -59,6 +59,7 @@ class Context:
     """
 
     def __init__(self, options=None):
+        self.options = options
         self._pointer, self._started, self._process = None, [], os.getpid()
         self._has_failed = False  # the program got an error after which each call fails
         place = launch.place()
@@ -266,19 +267,12 @@ def operation_number(operation):
 
 
 def init(options=None):
-    """The Context of this process: the first call starts it, on all ranks; further calls return it."""
-    mine = next((one for one in live if one is init.context), None)
-    if mine is None:
-        mine = init.context = Context(options)
-    elif options is not None and options != init.options:
-        raise usage(f"ddl.init() was called with the options {init.options!r} before", "options", "one call with options")
-    else:
-        return mine
-    init.options = options
-    return mine
-
-
-init.context = init.options = None
+    """The Context of this process: the first call starts it, on all ranks; further calls return it, also one of Context()."""
+    if not live:
+        return Context(options)
+    if options is not None and options != live[0].options:
+        raise usage(f"libddl was started with the options {live[0].options!r} before", "options", "one call with options")
+    return live[0]
 
 
 def end_at_exit():

@@ -14,7 +14,7 @@ from .errors import usage
 def init(options=None):
     """ddl.init(); under torchrun, which libddl cannot ask for the other ranks, they agree by torch.distributed."""
     distributed = torch.distributed
-    if contexts.init.context in contexts.live or not (distributed.is_available() and distributed.is_initialized()):
+    if contexts.live or not (distributed.is_available() and distributed.is_initialized()):
         return contexts.init(options)
     size, place = distributed.get_world_size(), launch.place()
     if size == 1 or place.launcher not in ("", "torchrun"):

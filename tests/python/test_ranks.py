@@ -10,7 +10,7 @@ try:
 except ImportError:
     numpy = None
 
-context = ddl.init("-timeout 20")
+context = ddl.Context("-timeout 20")
 rank, size = context.rank, context.size
 sum_of_ranks = size * (size - 1) // 2
 
