@@ -48,8 +48,6 @@ class LaunchMonitor {
   std::optional<MonitorRecord> watched() const;
   // What stood on stderr last.
   std::vector<std::string> last_lines() const { return last_.lines(); }
-  // The last lines of a rank on stderr; known with `--launcher ssh` and --rank-output.
-  std::vector<std::string> last_lines_of(std::uint32_t rank) const { return last_.lines_of(rank); }
   // Why the job ended badly, for people, or what is known of its end; "" after a stall or a lost host.
   std::string diagnosis(const ProcessResult& result);
   const FailureCause& cause() const { return cause_; }  // after diagnosis()
