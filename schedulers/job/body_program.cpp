@@ -59,8 +59,9 @@ Lines binary_lines(const JobSpec& job) {
   Lines run_dir, restarted;
   if (job.runner == Runner::ddlrun || launches_copies(job)) {
     run_dir = {"ddl_run_dir=$ddl_dir/run.$ddl_id"};
-    if (job.scheduler == SchedulerKind::slurm)  // a restarted job keeps its id
-      restarted = {"if [ \"$ddl_restarts\" -gt 0 ]; then ddl_run_dir=$ddl_run_dir.$ddl_restarts; fi"};
+    // A requeued job keeps its id there. launch itself adds ".1" for a restart inside the job.
+    if (job.scheduler == SchedulerKind::slurm)
+      restarted = {"if [ \"$ddl_restarts\" -gt 0 ]; then ddl_run_dir=$ddl_run_dir.requeue$ddl_restarts; fi"};
   }
   return script_lines("binary", {{"ddlrun", ScriptValue::quoted(job.ddlrun)},
                                  {"run_dir", ScriptValue::block(run_dir)},

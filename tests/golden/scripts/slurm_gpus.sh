@@ -129,7 +129,7 @@ ddl_binary=ddlrun
 command -v -- "$ddl_binary" >/dev/null ||
   ddl_fail "$ddl_binary is not on this host, or may not be run" 'ddlrun: /its/path/on/the/hosts'
 ddl_run_dir=$ddl_dir/run.$ddl_id
-if [ "$ddl_restarts" -gt 0 ]; then ddl_run_dir=$ddl_run_dir.$ddl_restarts; fi
+if [ "$ddl_restarts" -gt 0 ]; then ddl_run_dir=$ddl_run_dir.requeue$ddl_restarts; fi
 
 # The data, as the program finds it.
 export DDLRUN_DATA=/local/imagenet
