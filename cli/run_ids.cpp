@@ -34,7 +34,8 @@ struct JobRun {
   launch::RunRecord record;
 };
 
-// The job's script makes "run.ID", and "run.ID.1" when it starts again. Oldest first.
+// The job's script makes "run.ID", and "run.ID.requeue1" when the job starts again. launch adds ".1" for a
+// restart inside the job. Oldest first.
 std::vector<JobRun> list_job_runs(System& system, const JobRef& job) {
   const std::string stem = job.task.empty() ? "run." : "run." + job.id;
   std::vector<JobRun> runs;
@@ -50,6 +51,22 @@ std::vector<JobRun> list_job_runs(System& system, const JobRef& job) {
     return std::tie(a.record.start_us, a.directory) < std::tie(b.record.start_us, b.directory);
   });
   return runs;
+}
+
+// PBS has another job with an id of its own for each start, with the same job directory.
+bool names_run_of(const std::string& directory, const std::string& id) {
+  const std::string_view name = base_name(directory);
+  const std::string own = "run." + id;
+  return name == own || name.starts_with(own + ".");
+}
+
+// 2 of "run.4711.requeue2" and "run.4711.requeue2.1"; 0 of the first start.
+std::uint64_t requeue_of(const std::string& directory, const std::string& id) {
+  const std::string lead = "run." + id + ".requeue";
+  std::string_view name = base_name(directory);
+  if (!name.starts_with(lead)) return 0;
+  name.remove_prefix(lead.size());
+  return parse_unsigned(name.substr(0, name.find('.'))).value_or(0);
 }
 
 // "2026-11-25 22:32:37" -> "20261125-223237", as the id of a run begins.
@@ -113,6 +130,23 @@ std::vector<launch::HistoryRow> read_job_runs(System& system, const JobRef& job)
     return {};  // a damaged record: the command that shows it refuses it
   }
   return rows;
+}
+
+void add_run_times(System& system, const JobRef& job, JobStatus& status) {
+  const auto runs = read_job_runs(system, job);
+  if (runs.empty()) return;
+  const auto last =
+      std::max(static_cast<std::uint64_t>(status.restarts), requeue_of(runs.back().directory, job.id));
+  std::uint64_t earlier = 0, all = 0;
+  for (const launch::HistoryRow& run : runs) {
+    const auto seconds = static_cast<std::uint64_t>(std::max<std::int64_t>(run.seconds.value_or(0), 0));
+    all += seconds;
+    if (names_run_of(run.directory, job.id) && requeue_of(run.directory, job.id) < last) earlier += seconds;
+  }
+  if (earlier > 0) status.run_seconds = earlier + status.run_seconds.value_or(0);
+  if (runs.size() < 2) return;
+  status.runs = runs.size();
+  status.all_seconds = all;
 }
 
 std::string find_meant_run(System& system, const std::string& word) {

@@ -6,6 +6,7 @@
 #include "base/os/system.hpp"
 #include "launch/history/history.hpp"
 #include "schedulers/client/job_ref.hpp"
+#include "schedulers/job/job_state.hpp"
 
 #include <string>
 #include <vector>
@@ -24,6 +25,10 @@ std::string find_run_or_job(System& system, const std::string& word, const std::
 // job, for a job that was not submitted here, and for an array as a whole.
 std::vector<launch::HistoryRow> read_job_runs(System& system, const std::string& word);
 std::vector<launch::HistoryRow> read_job_runs(System& system, const schedulers::JobRef& job);
+
+// The runs of the job in `status`: how many, and their time. Slurm's run time of a requeued job is that of
+// its last part; `status` gets that of all parts.
+void add_run_times(System& system, const schedulers::JobRef& job, schedulers::JobStatus& status);
 
 // The id of the run, or its directory, that `word` means to a command that takes jobs too; "" for a job.
 // `last` is the newest run if that is newer than the newest job and belongs to no job.

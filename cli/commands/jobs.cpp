@@ -2,6 +2,7 @@
 // `ddlrun jobs`: what the user has submitted with ddlrun, from the own history, and how it stands.
 #include "cli/commands/commands.hpp"
 #include "cli/option_values.hpp"
+#include "cli/run_ids.hpp"
 #include "schedulers/client/job_history.hpp"
 #include "schedulers/client/job_status_json.hpp"
 
@@ -48,6 +49,7 @@ int run_jobs(System& system, const JobsOptions& options) {
   warn_of_unreachable(system, unreachable);
   const bool more = limit > 0 && jobs.size() > limit;
   if (more) jobs.resize(limit);
+  for (auto& [job, status] : jobs) add_run_times(system, job, status);
   if (options.json) {
     system.out(render_status_json(jobs));
   } else if (jobs.empty()) {

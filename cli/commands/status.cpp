@@ -49,16 +49,6 @@ std::vector<JobAndStatus> read_asked(System& system, const std::vector<std::stri
   return jobs;
 }
 
-// The scheduler's run time is that of the last start.
-void add_runs(System& system, const JobRef& job, JobStatus& state) {
-  const auto runs = read_job_runs(system, job);
-  if (runs.size() < 2) return;
-  std::int64_t seconds = 0;
-  for (const launch::HistoryRow& run : runs) seconds += run.seconds.value_or(0);
-  state.all_seconds = static_cast<std::uint64_t>(std::max<std::int64_t>(seconds, 0));
-  state.runs = runs.size();
-}
-
 int run_status(System& system, const StatusOptions& options) {
   refuse_run_ids(options.ids, "status");
   UnreachableSchedulers unreachable;
@@ -68,7 +58,7 @@ int run_status(System& system, const StatusOptions& options) {
   int status = 0;
   for (auto& [job, state] : jobs) {
     add_cause(system, job, state, options.ids.empty() ? most_unasked_log : UINT64_MAX);
-    add_runs(system, job, state);
+    add_run_times(system, job, state);
     if (options.ids.empty()) continue;
     const auto no_answer = unreachable.find(job.scheduler);
     if (no_answer != unreachable.end()) {

@@ -62,9 +62,10 @@ std::string remark(const JobStatus& status) {
     text +=
         fmt::format("; it stays queued: ddlrun cancel {}, then {}", quote_shell(status.id), status.remedy);
   if (status.restarts > 0) text += fmt::format("{}restart {}", text.empty() ? "" : "; ", status.restarts);
-  if (status.runs > 1)
-    text += fmt::format("{}{} runs, {} in all", text.empty() ? "" : "; ", status.runs,
-                        time_column(status.all_seconds));
+  if (status.runs > 1) text += fmt::format("{}{} runs", text.empty() ? "" : "; ", status.runs);
+  // A job of PBS that goes on in another job has a time for itself in its column.
+  if (status.runs > 1 && (!status.run_seconds || status.all_seconds > *status.run_seconds))
+    text += fmt::format(", {} in all", time_column(status.all_seconds));
   return printable(text, 400);
 }
 

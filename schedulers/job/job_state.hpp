@@ -40,7 +40,7 @@ struct JobStatus {
   std::string hosts;               // "node[1-4]", "n1,n2"
   std::string queue;               // or partition
   std::string name, output, error_output;    // of the job; paths of its logs: "" where they are not known
-  std::optional<std::uint64_t> run_seconds;  // so far, or in all
+  std::optional<std::uint64_t> run_seconds;  // so far, or in all; of a requeued job also its earlier parts
   int restarts = 0;
   std::size_t runs = 0;           // of ddlrun launch in it, where it has started again
   std::uint64_t all_seconds = 0;  // of these runs together

@@ -140,6 +140,30 @@ grep -qx '  try: ddlrun report 4711_0' err || fail "no task is named: $(cat err)
 expect_refusal 3 'job 4711_2 has no run of ddlrun launch' "$DDLRUN" replay 4711_2
 expect 0 'ddlrun: run run.4711_1 once more' "$DDLRUN" replay 4711_1 --dry-run
 
+# Slurm's run time of a requeued job is that of its last part: the runs of the parts before are added to it. A restart
+# inside the job is in that time.
+printf '#!/bin/sh\necho 4712\n' > bin/sbatch
+printf '%s\n' 'JobId=4712 JobName=true UserId=me(1000) GroupId=me(1000) JobState=COMPLETED Reason=None Dependency=(null) Requeue=1 Restarts=1 BatchFlag=1 ExitCode=0:0 RunTime=00:00:30 TimeLimit=00:05:00 SubmitTime=2026-11-21T05:17:20 EligibleTime=2026-11-21T05:17:20 Partition=long NodeList=node1 NumNodes=1 StdErr=/w/o StdIn=/dev/null StdOut=/w/o Power=' > requeued
+answer scontrol "$work/requeued"
+echo 0 > requeued.rc
+run env PATH="$work/bin:$PATH" "$DDLRUN" submit --slurm --detach --queue long --runner none --doctor off --walltime 5m 1x1x1 -- true
+directory=$(dirname "$(find ddlrun-jobs -name job.sh -newer requeued)")
+for name in run.4712 run.4712.1 run.4712.requeue1 run.4712.requeue1.1; do
+  launch_into "$directory/$name"
+  python3 - "$directory/$name/run.json" <<'PROGRAM'
+import json, sys
+run = json.load(open(sys.argv[1]))
+run["end"]["time"] = run["start"][:-3] + "59Z"
+run["start"] = run["start"][:-3] + "49Z"
+json.dump(run, open(sys.argv[1], "w"))
+PROGRAM
+done
+env PATH="$work/bin:$PATH" "$DDLRUN" jobs --limit 1 > table
+grep -q '^4712  *completed  *0  *true  *long  *node1  *0:50  ' table || fail "the time of a requeued job: $(cat table)"
+env PATH="$work/bin:$PATH" "$DDLRUN" status 4712 > table
+grep -q '^4712  .*  0:50  *restart 1; 4 runs$' table || fail "the time of a requeued job: $(cat table)"
+answer scontrol "$recorded/slurm/10_unknown_scontrol.txt"
+
 # PBS: the first job's script has handed in the next and wrote down its id; recorded answers of OpenPBS.
 answer qsub "$recorded/pbs/01_qsub.out"
 answer qstat "$recorded/pbs/08_x_all.json"
