@@ -132,7 +132,9 @@ DiagnoseInput read_run_directory(System& system, const std::string& directory, R
   if (const launch::RunFailure* first = run.first_failure()) {
     input.end.first_rank = first->rank;
     const std::string how = first->signal != 0 ? fmt::format("signal {}", first->signal)
-                                               : fmt::format("exit status {}", first->exit_status);
+                            : first->exit_status != 0 && first->absence.empty()
+                                ? fmt::format("exit status {}", first->exit_status)
+                                : first->words();
     input.first_failing = diagnose::FailingRank{
         {first->rank, first->host}, how, {directory + "/run.json", 0, "\"first_failure\""}};
   }

@@ -23,7 +23,9 @@ constexpr std::size_t time_column = 2, job_column = 3;
 std::string failure_text(const RunFailure& failure) {
   const std::string how = failure.start_error != 0 ? describe_start_error(failure.start_error)
                           : failure.signal != 0    ? fmt::format("signal {}", failure.signal)
-                                                   : fmt::format("status {}", failure.exit_status);
+                          : failure.exit_status != 0 && failure.absence.empty()
+                              ? fmt::format("status {}", failure.exit_status)
+                              : printable(failure.words(), 120);
   return fmt::format("rank {} on {}: {}", failure.rank, printable(failure.host, 60), how);
 }
 

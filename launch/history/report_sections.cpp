@@ -43,11 +43,10 @@ std::string fact(std::string_view name, const std::string& value) {
 }
 
 std::string render_failure(const RunFailure& failure) {
-  const std::string how = failure.signal != 0 ? fmt::format("was ended by signal {}", failure.signal)
-                                              : fmt::format("exited with status {}", failure.exit_status);
   const std::string why = failure.start_error == 0 ? "" : ": " + describe_start_error(failure.start_error);
   return fmt::format("<p><b>Rank {} on {} failed first</b>: it {}{}.</p>\n", failure.rank,
-                     escape_html(failure.host, 100), how, escape_html(why, 200));
+                     escape_html(failure.host, 100), escape_html(failure.words(), 200),
+                     escape_html(why, 200));
 }
 
 std::vector<std::string> stall_lines(const RunMonitoring& watched) {
@@ -157,7 +156,12 @@ ChartLine epoch_line(std::string name, std::string colour, const std::vector<Tra
 std::string render_result_section(const ReportInput& input) {
   const RunRecord& run = input.run;
   std::string text = render_state(input.state);
-  if (const RunFailure* failure = run.first_failure()) text += render_failure(*failure);
+  // Ranks that are ended because of a stall may fail meanwhile.
+  if (run.watched && !run.watched->stall.empty())
+    text +=
+        fmt::format("<p><b>Ended because of a stall</b>: {}.</p>\n", escape_html(run.watched->stall, 600));
+  else if (const RunFailure* failure = run.first_failure())
+    text += render_failure(*failure);
   if (run.watched) text += render_list(stall_lines(*run.watched));
   if (!input.first_lines.empty())
     text += fmt::format("<h3>The last lines of {}</h3>\n", escape_html(input.first_log, 400)) +

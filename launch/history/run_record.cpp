@@ -25,6 +25,13 @@ bool ends_with_job(const RunFailure& failure, const RunEnd& end) {
 
 }  // namespace
 
+std::string RunFailure::words() const {
+  if (!absence.empty()) return absence;
+  if (signal != 0) return fmt::format("was ended by signal {}", signal);
+  if (exit_status != 0) return fmt::format("exited with status {}", exit_status);
+  return "left, or did not respond, while the other ranks waited for it";  // a record of an older ddlrun
+}
+
 bool RunEnd::is_cancelled() const {
   const bool ends =
       stopped_by == SIGINT || stopped_by == SIGTERM || stopped_by == SIGHUP || stopped_by == SIGQUIT;

@@ -36,6 +36,11 @@ struct RunFailure {
   int exit_status = 0;
   int signal = 0;
   int start_error = 0;  // the errno if its program could not be started
+  // "did not respond while the other ranks waited for it"; "" for a bad end of its own.
+  std::string absence = {};
+
+  // `absence`, or how it ended: "exited with status 7".
+  std::string words() const;
 };
 
 struct RunStall {

@@ -29,7 +29,8 @@ Json failure_json(const std::optional<RunFailure>& failure) {
           {"host", failure->host},
           {"exit_status", failure->exit_status},
           {"signal", failure->signal},
-          {"start_error", failure->start_error}};
+          {"start_error", failure->start_error},
+          {"absence", failure->absence}};
 }
 
 Json watched_json(const std::optional<RunMonitoring>& watched) {
@@ -119,6 +120,7 @@ RunFailure failure_of(const Json& json) {
   take(json, "exit_status", failure.exit_status);
   take(json, "signal", failure.signal);
   take(json, "start_error", failure.start_error);
+  take(json, "absence", failure.absence);
   return failure;
 }
 

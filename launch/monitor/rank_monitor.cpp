@@ -324,14 +324,19 @@ std::string describe_end(const RankReport& report) {
                             : fmt::format("exited with status {}", report.exit_status);
 }
 
-std::string render_first_failure(const RankReport& report) {
+std::string describe_absence(const RankReport& report) {
   const bool is_stopped = report.stall.state == 'T' || report.stall.state == 't';
-  const std::string how =
-      report.sign == RankStatus::stalled ? fmt::format("{} while the other ranks waited for it",
-                                                       is_stopped ? "was stopped" : "did not respond")
-      : report.signal != 0      ? fmt::format("{}, status {}", describe_end(report), report.exit_status)
-      : report.exit_status == 0 ? "left while the other ranks waited for it"
-                                : describe_end(report);
+  if (report.sign == RankStatus::stalled)
+    return fmt::format("{} while the other ranks waited for it",
+                       is_stopped ? "was stopped" : "did not respond");
+  const bool left = report.signal == 0 && report.exit_status == 0;
+  return left ? "left while the other ranks waited for it" : "";
+}
+
+std::string render_first_failure(const RankReport& report) {
+  std::string how = describe_absence(report);
+  if (how.empty()) how = describe_end(report);
+  if (report.signal != 0) how += fmt::format(", status {}", report.exit_status);
   const std::string why = report.start_error == 0 ? "" : ": " + describe_start_error(report.start_error);
   return fmt::format("rank {} on {} failed first: it {}{}", report.rank, report.host, how, why);
 }

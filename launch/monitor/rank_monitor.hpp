@@ -130,8 +130,11 @@ std::string name_ranks(const std::vector<std::uint32_t>& ranks, const std::strin
 // Of a rank that has ended: "exited with status 7", "was ended by signal 9 (SIGKILL)".
 std::string describe_end(const RankReport& report);
 
-// "rank 3 on h2 failed first: it exited with status 7", with what the signal is called. Status 0: it left. A
-// stalled rank did not respond, or was stopped.
+// "did not respond while the other ranks waited for it", or was stopped, or left (with status 0); "" for a
+// bad end of its own.
+std::string describe_absence(const RankReport& report);
+
+// "rank 3 on h2 failed first: it exited with status 7", with what the signal is called.
 std::string render_first_failure(const RankReport& report);
 
 }  // namespace ddlrun::launch

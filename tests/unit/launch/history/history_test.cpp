@@ -102,6 +102,18 @@ TEST_CASE("a saved part is no failure, and a stall is named") {
         "ended because of a stall: rank 3 on h2 has moved no bytes for 54 s, nor have the other 3");
 }
 
+TEST_CASE("a rank that stood still or left has no status of its own") {
+  RunRecord run = launch::parse_run_json(whole, "run.json", false);
+  run.end->exit_status = 1;
+  run.watched->first_failure =
+      launch::RunFailure{1, "h2", 0, 0, 0, "did not respond while the other ranks waited for it"};
+  CHECK(launch::history_row(run, "/runs/x", RunState::ended, 0).first_failure ==
+        "rank 1 on h2: did not respond while the other ranks waited for it");
+  run.watched->first_failure->absence.clear();  // as an older ddlrun wrote it
+  CHECK(launch::history_row(run, "/runs/x", RunState::ended, 0).first_failure ==
+        "rank 1 on h2: left, or did not respond, while the other ranks waited for it");
+}
+
 TEST_CASE("a run in a job shows what its job shows") {
   using launch::RunJob;
   RunRecord stopped = launch::parse_run_json(whole, "run.json", false);

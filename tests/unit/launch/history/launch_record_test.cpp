@@ -57,7 +57,11 @@ TEST_CASE("monitoring: the first failure depends on the job's status") {
   CHECK(watched.stalls.at(0).state == "T");
   CHECK(watched.stalls.at(0).pid == 77);
   CHECK(watched.lost_hosts == std::vector<std::string>{"h9"});
+  CHECK(watched.first_failure->absence.empty());
   CHECK(launch::record_monitoring(monitored, 143).first_failure->rank == 1);
+  monitored.first_failure = launch::RankReport{2, "h1", launch::RankStatus::stalled, stalled.stall};
+  CHECK(launch::record_monitoring(monitored, 7).first_failure->absence ==
+        "was stopped while the other ranks waited for it");
 }
 
 TEST_SUITE_END();

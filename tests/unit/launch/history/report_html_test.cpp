@@ -19,7 +19,8 @@ ReportInput evil_input() {
   run.diagnosis = evil;
   run.program = run.exported = run.remarks = run.findings = run.last_lines = run.hosts = {evil};
   run.end = RunEnd{evil, 1, 0};
-  run.watched = RunMonitoring{RunFailure{0, evil, 1, 0}, {{0, evil, 1, evil, 7, evil}}, {evil}, {evil}};
+  run.watched =
+      RunMonitoring{RunFailure{0, evil, 0, 0, 0, evil}, {{0, evil, 1, evil, 7, evil}}, {evil}, {evil}, evil};
   run.reasons = {{"-x " + evil, evil}};
   run.ranks = {{0, 0, evil, evil, evil, 1, evil, evil, evil, evil}};
   run.verified = true;
@@ -55,6 +56,7 @@ TEST_CASE("whatever the texts are, they are text") {
   CHECK(count(html, "<table>") == count(html, "</table>"));
   ReportInput other = evil_input();
   other.first_lines.clear();
+  other.run.watched->stall.clear();
   CHECK(count(render_report_html(other), "<script") == 0);
 }
 
@@ -96,6 +98,22 @@ TEST_CASE("the runs of a job that started again are listed with their time and t
   CHECK(count(html, "<li>2026-11-27T08:03:00Z, 1:02: ok (/jobs/a/run.7.1)</li>") == 1);
   input.job_runs.pop_back();
   CHECK(count(render_report_html(input), "Runs of job") == 0);
+}
+
+TEST_CASE("a rank that stood still did not exit with status 0") {
+  ReportInput input;
+  input.run.end = RunEnd{"2026-11-21T03:19:14Z", 124, 0};
+  input.run.watched.emplace();
+  input.run.watched->first_failure =
+      RunFailure{1, "h2", 0, 0, 0, "did not respond while the other ranks waited for it"};
+  std::string html = render_report_html(input);
+  CHECK(count(html, "<b>Rank 1 on h2 failed first</b>: it did not respond while the other ranks waited") ==
+        1);
+  input.run.watched->first_failure = RunFailure{0, "h1", 1};
+  input.run.watched->stall = "rank 1 on h2 has moved no bytes for 54 s";
+  html = render_report_html(input);
+  CHECK(count(html, "<b>Ended because of a stall</b>: rank 1 on h2 has moved no bytes for 54 s.") == 1);
+  CHECK(count(html, "failed first") == 0);
 }
 
 TEST_CASE("an empty record is still a page") {
