@@ -55,6 +55,7 @@ DiagnoseInput read_job(System& system, schedulers::JobRef job, RunStatus end) {
   DiagnoseInput input{
       logs_of(system, job), end, {}, {}, job.dir, schedulers::job_context(system, job, state)};
   const bool has_log = !job.output.empty() || !job.error_output.empty();
+  input.end.names_ranks = input.job->names_ranks;
   if (input.logs.empty() && input.job->end.empty()) {
     if (!has_log) throw Error(ErrorKind::request, schedulers::why_no_log(system, job, "diagnose"));
     throw Error(ErrorKind::request, schedulers::no_output(system, job, state));
@@ -129,6 +130,7 @@ DiagnoseInput read_run_directory(System& system, const std::string& directory, R
     if (end.from == LogSource::unknown && run.launcher == "openmpi") input.end.from = LogSource::mpirun;
   }
   input.end.ranks = static_cast<std::uint32_t>(run.rank_count);
+  input.end.names_ranks = !run.output.empty() && run.output != "screen";
   if (const launch::RunFailure* first = run.first_failure()) {
     input.end.first_rank = first->rank;
     const std::string how = first->signal != 0 ? fmt::format("signal {}", first->signal)
@@ -177,7 +179,7 @@ diagnose::Diagnosis complete_diagnosis(System& system, const DiagnoseInput& inpu
   // With its own remedy a check is mended; whether --doctor warn helps is known there too.
   auto& remedies = diagnosis.cause->remedies;
   if (names_checks) remedies.resize(1);
-  remedies.insert(remedies.begin(), words.remedy);
+  remedies.insert(remedies.begin(), words.remedies.begin(), words.remedies.end());
   return diagnosis;
 }
 

@@ -11,6 +11,7 @@
 #include "doctor/diagnose/module_name.hpp"
 #include "doctor/diagnose/named_ranks.hpp"
 #include "doctor/diagnose/promoted_cause.hpp"
+#include "doctor/diagnose/remedy_text.hpp"
 #include "doctor/diagnose/result_lines.hpp"
 #include "doctor/diagnose/shown_lines.hpp"
 #include "doctor/diagnose/status_causes.hpp"
@@ -327,6 +328,8 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
   diagnosis.of_srun = log.of_srun || diagnosis.end.from == LogSource::slurm;
   diagnosis.shows_error = log.salient.highest_score() >= min_failure_score;
   diagnosis.names_ranks = log.names_ranks;
+  // launch marks the lines that it analyses itself.
+  diagnosis.is_tagged = end.names_ranks || (log.is_tagged && !end.of_launch);
   const LastEpisodes last = last_episodes(log);
   diagnosis.also_seen = log.matches.ranked(log.sources, tagging_command(diagnosis), likely_host(log), last);
   add_status_causes(diagnosis, log);
@@ -375,6 +378,10 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
   diagnosis.only_consequences = diagnosis.verdict == Verdict::unknown && shows_only_consequences(log);
   if (diagnosis.verdict == Verdict::no_trouble && !end.status) add_doubtful(diagnosis, log);
   find_first_failing(diagnosis, log);
+  if (diagnosis.is_tagged) {
+    if (diagnosis.cause) drop_tagging(diagnosis.cause->remedies);
+    for (Finding& finding : diagnosis.also_seen) drop_tagging(finding.remedies);
+  }
   return diagnosis;
 }
 

@@ -64,6 +64,7 @@ struct RunStatus {
   LogSource from = LogSource::unknown;
   bool of_launch = false;    // for `ddlrun launch`: remedies are its options, whatever its launcher
   std::string tagging = {};  // the command that prints the rank on each line, where it is not the launcher's
+  bool names_ranks = false;  // each line of its output has its rank, by an option or in a file of the rank
   std::optional<std::uint32_t> first_rank = {};  // the rank that failed first, as launch knows
   std::uint32_t ranks = 0;                       // of the run; 0: unknown
 };
@@ -103,6 +104,7 @@ struct Diagnosis {
       false;                 // no sure cause, and all exceptions notice that another process is gone
   bool shows_error = false;  // one of `salient_lines` is certainly an error
   bool names_ranks = false;  // the log has a rank on its lines
+  bool is_tagged = false;    // on each of them: no command has to put it there
   bool of_srun = false;      // it contains srun's own messages
   std::uint64_t lines = 0;
   std::uint64_t bytes = 0;

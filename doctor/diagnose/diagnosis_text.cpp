@@ -187,7 +187,8 @@ std::string render_unknown(const Diagnosis& diagnosis) {
   if (diagnosis.only_consequences)
     text += fmt::format("  look in the program for what ends it with {}\n",
                         how.starts_with("Exited with ") ? how.substr(12) : how);
-  if (!diagnosis.names_ranks) text += "  " + tagged_run(diagnosis) + "   # prints the rank on each line\n";
+  if (!diagnosis.names_ranks && !diagnosis.is_tagged)
+    text += "  " + tagged_run(diagnosis) + "   # prints the rank on each line\n";
   return text + "  ddlrun doctor HOSTS   # check the hosts\n";
 }
 

@@ -53,7 +53,7 @@ std::string fit_scheduler(const std::string& remedy, LogSource scheduler) {
   std::vector<std::string> kept = split_commands(commands);
   std::erase_if(kept, [&](const std::string& command) { return is_of_other(command, scheduler); });
   if (kept.empty()) return "";
-  return join(kept, "; ") + (is_of_other(comment, scheduler) ? "" : comment);
+  return join_commands(kept) + (is_of_other(comment, scheduler) ? "" : comment);
 }
 
 // JOB as a word of the command is this job.
@@ -65,22 +65,24 @@ std::string name_job(const std::string& remedy, const std::string& id) {
 
 // The user of a submitted job types neither mpirun nor srun.
 std::string name_tagging(std::string remedy, const std::string& tagging) {
-  if (tagging.empty()) return remedy;
-  for (const std::string_view typed :
-       {"ddlrun launch --rank-output prefix", "mpirun --tag-output", "srun --label"}) {
-    if (remedy.starts_with(typed)) return tagging + remedy.substr(typed.size());
-  }
-  return remedy;
+  const auto typed = tagging.empty() ? std::nullopt : find_tagging(remedy);
+  return typed ? remedy.replace(typed->at, typed->size, tagging) : remedy;
+}
+
+std::vector<std::string> fit_words(const std::string& remedy, const JobContext& job) {
+  std::string text = job.ends_stalls ? without_stall_advice(remedy) : remedy;
+  text = name_tagging(std::move(text), job.tagging());
+  if (job.submit.empty()) return {text};
+  return as_submit_remedies(std::move(text), job.scheduler, job.submit);
 }
 
 void fit_remedies_to(Finding& finding, const JobContext& job) {
   std::vector<std::string> fitted;
   for (const std::string& remedy : finding.remedies) {
-    std::string text = job.ends_stalls ? without_stall_advice(remedy) : remedy;
-    text = name_tagging(std::move(text), job.tagging());
-    if (!job.submit.empty()) text = as_submit_remedy(std::move(text), job.scheduler, job.submit);
-    text = fit_scheduler(text, job.scheduler);
-    if (!text.empty()) fitted.push_back(name_job(name_program(std::move(text), job.program), job.id));
+    for (const std::string& words : fit_words(remedy, job)) {
+      std::string text = fit_scheduler(words, job.scheduler);
+      if (!text.empty()) fitted.push_back(name_job(name_program(std::move(text), job.program), job.id));
+    }
   }
   if (!fitted.empty()) finding.remedies = std::move(fitted);
 }

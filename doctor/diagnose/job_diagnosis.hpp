@@ -23,6 +23,7 @@ struct JobContext {
   bool is_certain = false;   // `end` is the cause, whatever the log contains
   bool ends_stalls = false;  // it runs with --on-stall end
   std::vector<std::string> program = {};  // for PROGRAM in a remedy; empty where it is not known
+  bool names_ranks = false;               // it runs with --rank-output prefix or files
 
   // The command that prints the rank on each line; "": as the log's launcher has it.
   std::string tagging() const { return submit.empty() ? std::string() : submit + " --rank-output prefix"; }

@@ -40,6 +40,7 @@ bool take_output_tag(LinePrefix& prefix) {
   while (begin > 1 && is_digit(text[begin - 1])) --begin;
   if (begin == close || (text[begin - 1] != '[' && text[begin - 1] != ',')) return false;
   prefix.rank = rank_of(text.substr(begin, close - begin));
+  prefix.tag = RankTag::certain;
   prefix.text.remove_prefix(colon + 1);
   return true;
 }
@@ -57,6 +58,7 @@ bool take_rank_in_brackets(LinePrefix& prefix) {
   // Behind "[host:pid]" it is a line of a stack.
   if (!named && (!rest.starts_with(' ') || !prefix.host.empty())) return false;
   prefix.rank = rank_of(text.substr(0, digits));
+  if (!named) prefix.tag = std::max(prefix.tag, RankTag::likely);
   prefix.text = rest.starts_with(':') ? rest.substr(1) : rest;
   skip_blanks(prefix.text);
   return true;
@@ -69,6 +71,7 @@ bool take_srun_label(LinePrefix& prefix) {
   const std::size_t digits = digits_at(text, 0);
   if (digits == 0 || digits > 7 || !text.substr(digits).starts_with(": ")) return false;
   prefix.rank = rank_of(text.substr(0, digits));
+  prefix.tag = std::max(prefix.tag, RankTag::likely);
   prefix.text = text.substr(digits + 2);
   return true;
 }

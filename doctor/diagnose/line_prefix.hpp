@@ -29,8 +29,12 @@ struct Moment {
 // By time where both have a stamp of one kind, else by their order.
 bool is_earlier(const Moment& a, const Moment& b);
 
+// Whether a launcher was asked to put the rank before each line. Other programs begin lines with "3: " too.
+enum class RankTag { none, likely, certain };
+
 struct LinePrefix {
   std::optional<std::uint32_t> rank;
+  RankTag tag = RankTag::none;
   std::string host;
   Stamp stamp;
   std::string_view text;  // what is left of the line

@@ -182,6 +182,7 @@ void LogAnalysis::take_segment(std::string_view segment, bool touched) {
                 split_prefix(segment, ranks_)};
   if (!line.prefix.rank) line.prefix.rank = source_rank_;
   names_ranks_ = names_ranks_ || line.prefix.rank;
+  note_tag(line.prefix);
   of_mpi_ = of_mpi_ || segment.find("MPI") != npos || segment.find("mpi") != npos;
   of_srun_ = of_srun_ || segment.starts_with("srun: ") || segment.starts_with("slurmstepd");
   if (!line.prefix.host.empty() && hosts_.size() < max_hosts) hosts_.insert(line.prefix.host);
@@ -291,6 +292,14 @@ void LogAnalysis::remember_last_lines(std::string_view text) {
   before_ = {};
 }
 
+// A number before a line is the tag of a launcher where several ranks have one.
+void LogAnalysis::note_tag(const LinePrefix& prefix) {
+  if (prefix.tag == RankTag::certain || source_rank_) is_tagged_ = true;
+  if (prefix.tag == RankTag::none || !prefix.rank) return;
+  if (first_tag_ && *first_tag_ != *prefix.rank) is_tagged_ = true;
+  first_tag_ = prefix.rank;
+}
+
 Diagnosis LogAnalysis::diagnosis(const RunStatus& end) const {
   const auto texts_of = [](const std::vector<LastLine>& lines) {
     std::vector<LogLine> texts;
@@ -314,6 +323,7 @@ Diagnosis LogAnalysis::diagnosis(const RunStatus& end) const {
                    texts_of(lines_before_end_),
                    hosts_,
                    names_ranks,
+                   is_tagged_,
                    of_srun_,
                    of_mpi_,
                    still_end_,

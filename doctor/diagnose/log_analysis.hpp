@@ -60,6 +60,7 @@ class LogAnalysis {
   void take_long_line(std::string_view line, bool is_whole);
   void take_line(std::string_view line, bool touched);
   void take_segment(std::string_view segment, bool touched);
+  void note_tag(const LinePrefix& prefix);
   void take_salient(const ReadLine& line, const std::vector<std::uint32_t>& literals, int least = 0);
   int word_score(const std::vector<std::uint32_t>& literals) const;
   void take_time_limit(const ReadLine& line);
@@ -89,6 +90,8 @@ class LogAnalysis {
   std::uint32_t ranks_ = std::numeric_limits<std::uint32_t>::max();
   bool is_below_ruler_ = false;             // of a message of Open MPI
   bool names_ranks_ = false;                // some line has a rank in its prefix
+  bool is_tagged_ = false;                  // the launcher put it there, or each rank has a file
+  std::optional<std::uint32_t> first_tag_;  // of one line only, it may be any number
   bool of_srun_ = false;                    // some line is srun's own
   bool of_mpi_ = false;                     // some line with a known text names MPI
   std::string carry_;                       // a line that has not ended yet

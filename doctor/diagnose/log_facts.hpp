@@ -32,6 +32,7 @@ struct LogFacts {
   const std::vector<LogLine>& lines_before_end;  // the last before a launcher reports an end
   const std::set<std::string>& hosts;            // named before lines; at most 2 are kept
   bool names_ranks = false;                      // some line has a rank in its prefix
+  bool is_tagged = false;                        // the launcher put the rank before each line
   bool of_srun = false;                          // some line is srun's own
   bool of_mpi = false;                           // some line names MPI
   StillEnd still_end;

@@ -143,7 +143,7 @@ void put_scheduler_last(Finding& finding, const LogFacts& log, const Diagnosis& 
 void add_tagging(Finding& finding, const LogFacts& log, const Diagnosis& diagnosis) {
   const bool has_launcher =
       log.of_mpi || diagnosis.of_srun || diagnosis.end.of_launch || diagnosis.end.from == LogSource::mpirun;
-  if (!log.names_ranks && has_launcher)
+  if (!log.names_ranks && !diagnosis.is_tagged && has_launcher)
     finding.remedies.push_back(tagging_command(diagnosis) + " ...   # prints the rank on each line");
 }
 

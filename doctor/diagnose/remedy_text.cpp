@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/diagnose/remedy_text.hpp"
 
+#include "base/text/text.hpp"
 #include "doctor/diagnose/words.hpp"
 
 #include <algorithm>
@@ -21,6 +22,33 @@ std::vector<std::string> split_commands(std::string_view commands) {
     commands.remove_prefix(std::min(commands.size(), end + 2));
   }
   return parts;
+}
+
+std::string join_commands(const std::vector<std::string>& commands) {
+  std::string text = join(commands, "; ");
+  return text.starts_with("or ") ? text.substr(3) : text;
+}
+
+std::optional<TaggingCommand> find_tagging(std::string_view remedy) {
+  for (const std::string_view words : {"ddlrun launch --rank-output prefix", "mpirun --tag-output",
+                                       "srun --label", "mpiexec --line-buffer --label"}) {
+    if (const std::size_t at = remedy.find(words); at != npos) return TaggingCommand{at, words.size()};
+  }
+  return std::nullopt;
+}
+
+void drop_tagging(std::vector<std::string>& remedies) {
+  std::vector<std::string> kept;
+  for (std::string& remedy : remedies) {
+    if (const auto tagging = find_tagging(remedy)) {
+      const std::size_t end = remedy.find_last_not_of(":;, ", tagging->at == 0 ? npos : tagging->at - 1);
+      remedy.erase(tagging->at == 0 || end == npos ? 0 : end + 1);
+    }
+    if (!remedy.empty()) kept.push_back(std::move(remedy));
+  }
+  if (kept.empty() && !remedies.empty())
+    kept.emplace_back("look for the first error of any rank: the output has the rank of each line");
+  remedies = std::move(kept);
 }
 
 bool has_quotes(std::string_view command) { return command.find_first_of("'\"`") != npos; }

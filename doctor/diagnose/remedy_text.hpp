@@ -2,6 +2,8 @@
 // The parts of a remedy: "a; b   # why". Pure.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +20,18 @@ RemedyParts split_remedy(const std::string& remedy);
 
 // "a; b" -> {"a", "b"}. A loop or quoted text is one command.
 std::vector<std::string> split_commands(std::string_view commands);
+
+// {"a", "b"} -> "a; b". What was an alternative to a command that is left out does not begin with "or".
+std::string join_commands(const std::vector<std::string>& commands);
+
+// Where a remedy names the command that prints the rank on each line.
+struct TaggingCommand {
+  std::size_t at = 0, size = 0;
+};
+std::optional<TaggingCommand> find_tagging(std::string_view remedy);
+// For output that has the rank of each line already: "read the last lines of rank 3: mpirun --tag-output ..."
+// -> "read the last lines of rank 3".
+void drop_tagging(std::vector<std::string>& remedies);
 
 bool has_quotes(std::string_view command);
 

@@ -100,19 +100,30 @@ std::string mpirun_as_submit(const std::string& command) {
   return changed + " ...";
 }
 
-// "srun --exclude=node2 ...   # why": submit has no such option, a directive of Slurm has.
-std::string exclude_as_directive(const std::string& remedy) {
-  for (const std::string_view lead : {"srun --exclude=", "sbatch --exclude="}) {
-    if (!remedy.starts_with(lead)) continue;
-    const std::size_t end = remedy.find(" ...");
-    if (end == npos) return remedy;
-    const std::string why = remedy.substr(end + 4);
-    const std::string host = remedy.substr(lead.size(), end - lead.size());
-    const bool has_comment = why.starts_with(comment_mark);
-    return fmt::format("directives: ['--exclude={}']   # in ddlrun.yaml{}", host,
-                       has_comment ? "; " + why.substr(comment_mark.size()) : why);
+// "srun --exclude=node2 ... if it returns": submit has no such option, a directive of Slurm has. That is a
+// line of a file, and so a remedy for itself.
+std::vector<std::string> exclude_as_directive(const std::string& remedy) {
+  const auto [commands, comment] = split_remedy(remedy);
+  std::vector<std::string> parts = split_commands(commands);
+  constexpr std::string_view option = " --exclude=";
+  const auto excludes = std::ranges::find_if(parts, [&](const std::string& command) {
+    return starts_with_any(command, {"srun --exclude=", "sbatch --exclude="});
+  });
+  if (excludes == parts.end()) return {remedy};
+  std::string_view rest = std::string_view(*excludes).substr(excludes->find(option) + option.size());
+  const std::string_view host = rest.substr(0, rest.find(' '));
+  rest = trim(rest.substr(host.size()));
+  if (rest.starts_with("...")) rest = trim(rest.substr(3));
+  std::string directive = fmt::format("directives: ['--exclude={}']   # in ddlrun.yaml", host);
+  if (!rest.empty()) directive += fmt::format("; {}", rest);
+  const bool is_first = excludes == parts.begin();
+  parts.erase(excludes);
+  if (parts.empty()) {
+    if (!comment.empty()) directive += "; " + comment.substr(comment_mark.size());
+    return {directive};
   }
-  return remedy;
+  const std::string others = join_commands(parts) + comment;
+  return is_first ? std::vector{directive, others} : std::vector{others, directive};
 }
 
 // How many words of `program` are its name: "python3 -u train.py" and "./train" without arguments. 0: it has
@@ -129,7 +140,11 @@ std::string program_behind(std::string_view before, std::span<const std::string>
                            std::size_t length) {
   const std::string& script = program[length - 1];
   const auto behind = [&](std::initializer_list<std::string_view> words) {
-    return std::ranges::any_of(words, [&](std::string_view word) { return before.ends_with(word); });
+    return std::ranges::any_of(words, [&](std::string_view word) {
+      const bool is_word =
+          before.size() <= word.size() || has(" (;|'\"", before.substr(before.size() - word.size() - 1, 1));
+      return is_word && before.ends_with(word);  // "FI_PROVIDER=tcp " does not copy
+    });
   };
   if (behind({"ldd "}))
     return has(program[0], "/") ? quote_shell(program[0])
@@ -140,10 +155,7 @@ std::string program_behind(std::string_view before, std::span<const std::string>
   return render_shell(program.first(length));
 }
 
-}  // namespace
-
-std::string as_submit_remedy(std::string remedy, LogSource scheduler, std::string_view submit) {
-  if (scheduler == LogSource::slurm) remedy = exclude_as_directive(remedy);
+std::string with_options_of_submit(std::string remedy, std::string_view submit) {
   for (const auto& [typed, by] : phrases) remedy = replace_text(std::move(remedy), typed, by);
   if (!has(remedy, "--gpu-bind"))
     remedy = replace_text(std::move(remedy), "srun --gpus-per-node=", "ddlrun submit --gpus ");
@@ -152,6 +164,16 @@ std::string as_submit_remedy(std::string remedy, LogSource scheduler, std::strin
   std::vector<std::string> parts = split_commands(commands);
   for (std::string& command : parts) command = mpirun_as_submit(command);
   return join(parts, "; ") + comment;
+}
+
+}  // namespace
+
+std::vector<std::string> as_submit_remedies(const std::string& remedy, LogSource scheduler,
+                                            std::string_view submit) {
+  const bool of_slurm = scheduler == LogSource::slurm;
+  std::vector<std::string> remedies = of_slurm ? exclude_as_directive(remedy) : std::vector{remedy};
+  for (std::string& text : remedies) text = with_options_of_submit(std::move(text), submit);
+  return remedies;
 }
 
 std::string name_program(std::string remedy, std::span<const std::string> program) {

@@ -7,13 +7,15 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ddlrun::diagnose {
 
 // "ddlrun launch --verify ...", "sbatch --time=HH:MM:SS ...", "more memory (--mem)" as options of submit.
 // What submit has no option for stays as it is. `submit`: "ddlrun submit", with the runner that options of
-// launch need.
-std::string as_submit_remedy(std::string remedy, LogSource scheduler, std::string_view submit);
+// launch need. A command that becomes a line of ddlrun.yaml is a remedy for itself.
+std::vector<std::string> as_submit_remedies(const std::string& remedy, LogSource scheduler,
+                                            std::string_view submit);
 
 // PROGRAM as a word: "PROGRAM --help" -> "python3 train.py --help", "ldd PROGRAM" -> "ldd $(command -v
 // python3)".

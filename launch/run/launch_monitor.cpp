@@ -328,6 +328,7 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   if (first) lines_.set_host(first->rank, first->host);
   diagnose::RunStatus end{result.exit_status,
                           is_open_mpi ? diagnose::LogSource::mpirun : diagnose::LogSource::unknown, true};
+  end.names_ranks = run_.spec.output.is_framed() || run_.spec.launcher.words.tag_output;
   if (first) end.first_rank = first->rank;
   end.ranks = static_cast<std::uint32_t>(run_.plan.placed.job.ranks.size());
   diagnose::Diagnosis found;

@@ -56,7 +56,7 @@ std::string drop_scheduler_parts(const std::string& text) {
   if (!has_scheduler_word(text)) return text;
   std::vector<std::string> kept = diagnose::split_commands(text);
   std::erase_if(kept, has_scheduler_word);
-  return join(kept, "; ");
+  return diagnose::join_commands(kept);
 }
 
 // "mpirun --mca btl tcp,self ..." as a variable, which Open MPI reads under srun too.

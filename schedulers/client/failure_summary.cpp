@@ -48,13 +48,14 @@ void find_script_words(const std::string& log, FailureSummary& words) {
   for (std::size_t i = lines.size(); i-- > 1;) {
     if (!lines[i].starts_with(remedy_lead) || !lines[i - 1].starts_with(gives_up)) continue;
     words.first = printable(lines[i - 1].substr(gives_up.size()), 300);
-    words.remedy = printable(lines[i].substr(remedy_lead.size()), 300);
+    words.remedies = {printable(lines[i].substr(remedy_lead.size()), 300)};
     if (!words.first.starts_with("doctor")) return;
     const DoctorWords doctor = find_doctor_words(std::span(lines).first(i - 1));
     if (doctor.failures.empty()) return;  // a host was not reached
     words.first += ": " + doctor.failures;
-    if (!doctor.remedy.empty())
-      words.remedy = doctor.remedy + (doctor.may_go_on ? "; or: " + words.remedy : "");
+    if (doctor.remedy.empty()) return;
+    if (!doctor.may_go_on) words.remedies.clear();
+    words.remedies.insert(words.remedies.begin(), doctor.remedy);
     return;
   }
 }
@@ -151,7 +152,10 @@ FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus
   // A job that its scheduler ended has no status of its own: a supposed one would match signatures of
   // programs.
   const int logged_status = status.exit_status.value_or(0);
-  auto found = analysis.diagnosis({status.exit_status, starter});
+  const diagnose::JobContext context = job_context(system, job, status);
+  diagnose::RunStatus end_of_job{status.exit_status, starter};
+  end_of_job.names_ranks = context.names_ranks;
+  auto found = analysis.diagnosis(end_of_job);
   if (found.first_failing && found.first_failing->place.rank) {
     const diagnose::FailingRank& first = *found.first_failing;
     words.first = fmt::format("rank {}{} failed first: {}", *first.place.rank,
@@ -161,7 +165,8 @@ FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus
     if (logged_status > 128 && submitted_setting(system, job, "runner") == "srun")
       words.status = own_status(first);
     // The status of ranks that were ended does not show the cause.
-    if (logged_status > 128) found = analysis.diagnosis({std::nullopt, starter});
+    end_of_job.status.reset();
+    if (logged_status > 128) found = analysis.diagnosis(end_of_job);
   }
   words.is_reason = found.cause && found.cause->kind <= diagnose::SignatureClass::likely;
   // That the time was up is known; what made the job reach its limit is not. The ranks were ended then.
@@ -174,8 +179,7 @@ FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus
   // Ranks wait until they are ended: none failed first.
   if (found.cause->id == diagnose::stall_id || found.cause->id == diagnose::partial_stall_id)
     words.first.clear();
-  found = diagnose::fit_to_job(std::move(found), job_context(system, job, status),
-                               *diagnose::builtin_signatures());
+  found = diagnose::fit_to_job(std::move(found), context, *diagnose::builtin_signatures());
   name_host(found.cause->remedies, status);
   const bool is_of_log = found.cause->id != diagnose::scheduler_end_id;
   if (is_of_log && !end.has_diagnosis) words.diagnosis = diagnose::render_diagnosis(found);
@@ -203,6 +207,8 @@ diagnose::JobContext job_context(System& system, const JobRef& job, const JobSta
     if (const auto program = settings.find("program"); program != settings.end())
       for (const YamlValue& word : program->second.value.items) context.program.push_back(word.text);
     context.submit = is_own ? "ddlrun submit" : "ddlrun submit --runner ddlrun";
+    const std::string output = text_of(settings, "rank_output");
+    context.names_ranks = is_own && (output == "prefix" || output == "files");
   }
   context.is_certain = status.state == JobState::cancelled || is_saved_end(status);
   const bool is_by_scheduler =

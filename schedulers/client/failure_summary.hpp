@@ -10,15 +10,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ddlrun::schedulers {
 
 struct FailureSummary {
-  std::string diagnosis;   // of the log; "" where there is none, or it stands in the log
-  std::string first;       // "rank 3 on node2 failed first: exit status 4", or why the script started nothing
-  std::string remedy;      // the command that the script recommends
-  std::string title;       // of the cause, in one line
-  bool is_reason = false;  // `title` says why, not only how the job ended
+  std::string diagnosis;  // of the log; "" where there is none, or it stands in the log
+  std::string first;      // "rank 3 on node2 failed first: exit status 4", or why the script started nothing
+  std::vector<std::string> remedies;  // what the script and doctor recommend: any of them
+  std::string title;                  // of the cause, in one line
+  bool is_reason = false;             // `title` says why, not only how the job ended
   std::optional<int>
       status;  // of the rank that failed first, if the job's own is that of the ranks ended later
 

@@ -284,7 +284,7 @@ void print_outcome(System& system, const JobRef& job, JobStatus& status) {
   const bool stood_still = status.state == JobState::timed_out && !words.cause().empty();
   const bool is_failure = status.state == JobState::failed || stood_still;
   system.err("ddlrun: " + render_end(job, status, is_failure ? words.cause() : words.first, log) + "\n");
-  std::string next = !words.remedy.empty() || stood_still ? words.remedy : next_step(system, job, status);
+  std::string next = !words.remedies.empty() || stood_still ? "" : next_step(system, job, status);
   const bool may_lack = is_failure && !is_saved_end(status);
   const std::string missing =
       may_lack ? find_missing_directory(system, job, of_tasks.empty() ? job.output : of_tasks) : "";
@@ -296,8 +296,10 @@ void print_outcome(System& system, const JobRef& job, JobStatus& status) {
     next = fmt::format("mkdir -p {}; then ddlrun resubmit {}", quote_shell(missing), quote_shell(job.id));
   }
   const JobId task = telling_task(status.tasks);
-  if (next.empty() && !of_tasks.empty() && !task.empty())
+  if (next.empty() && words.remedies.empty() && !of_tasks.empty() && !task.empty())
     next = fmt::format("ddlrun logs {}   # the log of one task", quote_shell(task));
+  if (missing.empty())
+    for (const std::string& remedy : words.remedies) system.err("  try: " + remedy + "\n");
   if (!next.empty()) system.err("  try: " + next + "\n");
 }
 

@@ -51,6 +51,8 @@ TEST_CASE("the rank on each line is an option of submit") {
   for (const char* typed : {"mpirun --tag-output", "srun --label", "ddlrun launch --rank-output prefix"}) {
     CHECK(fitted({std::string(typed) + " ...   # which rank"}, job) ==
           Texts{"ddlrun submit --rank-output prefix ...   # which rank"});
+    CHECK(fitted({"read the last lines of rank 1: " + std::string(typed) + " ..."}, job) ==
+          Texts{"read the last lines of rank 1: ddlrun submit --rank-output prefix ..."});
   }
   Diagnosis unknown;
   unknown.verdict = Verdict::unknown;

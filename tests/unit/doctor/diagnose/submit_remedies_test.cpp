@@ -9,6 +9,7 @@
 #include <vector>
 
 using namespace ddlrun::diagnose;
+using Texts = std::vector<std::string>;
 
 TEST_SUITE_BEGIN("doctor/diagnose/submit_remedies");
 
@@ -39,13 +40,39 @@ TEST_CASE("of a job of submit the remedies are options of submit") {
   };
   for (const auto& [remedy, fitted] : rows) {
     CAPTURE(remedy);
-    CHECK(as_submit_remedy(remedy, LogSource::slurm, "ddlrun submit") == fitted);
+    CHECK(as_submit_remedies(remedy, LogSource::slurm, "ddlrun submit") == Texts{fitted});
   }
   // PBS does not read directives of Slurm. In a job that srun starts, options of launch need --runner ddlrun.
-  CHECK(as_submit_remedy("srun --exclude=n2 ...", LogSource::pbs, "ddlrun submit") ==
-        "srun --exclude=n2 ...");
-  CHECK(as_submit_remedy("ddlrun launch --verify ...", LogSource::slurm, "ddlrun submit --runner ddlrun") ==
-        "ddlrun submit --runner ddlrun --verify ...");
+  CHECK(as_submit_remedies("srun --exclude=n2 ...", LogSource::pbs, "ddlrun submit") ==
+        Texts{"srun --exclude=n2 ..."});
+  CHECK(as_submit_remedies("ddlrun launch --verify ...", LogSource::slurm, "ddlrun submit --runner ddlrun") ==
+        Texts{"ddlrun submit --runner ddlrun --verify ..."});
+}
+
+TEST_CASE("a line of ddlrun.yaml is a remedy for itself: no command stands behind its comment") {
+  const std::string directive = "directives: ['--exclude=n2']   # in ddlrun.yaml";
+  const std::pair<const char*, Texts> rows[] = {
+      {"sbatch --exclude=n2 ...; sudo dmesg -T | tail   # on n2",
+       {directive, "sudo dmesg -T | tail   # on n2"}},
+      {"sbatch --exclude=n2 ...; or mpirun inside the allocation",
+       {directive, "mpirun inside the allocation"}},
+      {"start the job again; srun --exclude=n2 ... if it returns",
+       {"start the job again", directive + "; if it returns"}},
+      {"sbatch --exclude=n2   # the node that never contributes",
+       {directive + "; the node that never contributes"}},
+  };
+  for (const auto& [remedy, fitted] : rows) {
+    CAPTURE(remedy);
+    CHECK(as_submit_remedies(remedy, LogSource::slurm, "ddlrun submit") == fitted);
+  }
+  for (const Signature& signature : builtin_signatures()->signatures)
+    for (const std::string& remedy : signature.remedies)
+      for (const std::string& text : as_submit_remedies(remedy, LogSource::slurm, "ddlrun submit")) {
+        CAPTURE(text);
+        const std::size_t comment = text.find("   # ");
+        CHECK((comment == std::string::npos || text.find("   # ", comment + 1) == std::string::npos));
+        CHECK((remedy.starts_with("or ") || !text.starts_with("or ")));
+      }
 }
 
 TEST_CASE(
@@ -55,11 +82,13 @@ TEST_CASE(
   std::size_t changed = 0;
   for (const Signature& signature : builtin_signatures()->signatures) {
     for (const std::string& remedy : signature.remedies) {
-      const std::string fitted = as_submit_remedy(remedy, LogSource::slurm, "ddlrun submit");
+      const Texts all = as_submit_remedies(remedy, LogSource::slurm, "ddlrun submit");
       CAPTURE(signature.id);
-      CAPTURE(fitted);
-      CHECK_FALSE(std::regex_search(fitted, foreign));
-      changed += fitted == remedy ? 0 : 1;
+      for (const std::string& fitted : all) {
+        CAPTURE(fitted);
+        CHECK_FALSE(std::regex_search(fitted, foreign));
+      }
+      changed += all == Texts{remedy} ? 0 : 1;
     }
   }
   CHECK(changed > 100);
@@ -77,6 +106,7 @@ TEST_CASE("the program stands for PROGRAM, with what interprets it where it runs
                "python3 -u train.py --help   # then correct it"},
            Row{binary, "PROGRAM --help", "'./my prog' --help"},
            Row{script, "NCCL_DEBUG=INFO PROGRAM   # first", "NCCL_DEBUG=INFO python3 -u train.py   # first"},
+           Row{script, "FI_PROVIDER=tcp PROGRAM", "FI_PROVIDER=tcp python3 -u train.py"},
            Row{script, "python3 PROGRAM --cfg job", "python3 train.py --cfg job"},
            Row{script, "ldd PROGRAM | grep mpi", "ldd $(command -v python3) | grep mpi"},
            Row{binary, "ldd PROGRAM | grep mpi", "ldd './my prog' | grep mpi"},

@@ -89,6 +89,7 @@ TEST_CASE("outside a job the parts of a remedy that name a scheduler are left ou
                "ls -lt   # does an older job still run here?"},
            Row{"ulimit -n 65536   # before the program starts; for good: LimitNOFILE of slurmd",
                "ulimit -n 65536   # before the program starts"},
+           Row{"sbatch --mem=... ; or fewer tasks per node", "fewer tasks per node"},
            Row{"export FI_PSM3_UUID=$(uuidgen)   # under srun, for psm3", none},
            Row{"for h in $(scontrol show hostnames); do ssh $h free; done", none},
            Row{"ddlrun launch --mem-bind bind ...", "ddlrun launch --mem-bind bind ..."},

@@ -39,7 +39,7 @@ TEST_CASE("the script's own reason and remedy come first") {
   const FailureSummary found =
       failed.summary("something\nddlrun job: the program is not there: ./train\n  try: ls -l /w\n");
   CHECK(found.first == "the program is not there: ./train");
-  CHECK(found.remedy == "ls -l /w");
+  CHECK(found.remedies == std::vector<std::string>{"ls -l /w"});
   CHECK(found.cause() == found.first);
   CHECK(found.diagnosis.empty());
 }
@@ -59,17 +59,17 @@ TEST_CASE("all failures of doctor's last report are named, and the remedy of the
   Failed failed;
   FailureSummary found = failed.summary(old + report + end);
   CHECK(found.first == "doctor's status is 1: nothing is started: LIM-01 locked memory, DISK-01 space");
-  CHECK(found.remedy ==
-        "printf '* - memlock unlimited\\n' > /etc/x.conf   # on node2 (1 of 2), as root; or: --doctor warn "
-        "goes "
-        "on");
+  CHECK(found.remedies ==
+        std::vector<std::string>{
+            "printf '* - memlock unlimited\\n' > /etc/x.conf   # on node2 (1 of 2), as root",
+            "--doctor warn goes on"});
   // A program that is missing is missing whatever doctor is asked to do.
   found = failed.summary(
       "fail  SW-01  the program on every host\n  is    trian is not in PATH\n  try   put the "
       "program there\n\n" +
       end);
   CHECK(found.first.ends_with(": SW-01 the program on every host"));
-  CHECK(found.remedy == "put the program there");
+  CHECK(found.remedies == std::vector<std::string>{"put the program there"});
 }
 
 TEST_CASE("the script's words and the failed checks of doctor are found in a log alone") {
@@ -81,7 +81,7 @@ TEST_CASE("the script's words and the failed checks of doctor are found in a log
   System system = failed.interfaces();
   const FailureSummary found = read_script_words(system, "/w/a.log");
   CHECK(found.first == "doctor's status is 1: nothing is started: SW-01 the program on every host");
-  CHECK(found.remedy == "put the program there");
+  CHECK(found.remedies == std::vector<std::string>{"put the program there"});
   CHECK(read_script_words(system, "/w/none.log").first.empty());
 }
 
