@@ -159,7 +159,8 @@ std::optional<NestedLauncher> find_nested_launcher(const Command& program) {
     if (inner.is_module) inner.words.insert(inner.words.begin(), "-m");
     inner.words.insert(inner.words.begin(), module ? program[0] : "python3");
   }
-  return NestedLauncher{name, std::move(inner.words), std::move(inner.shape), syntax->stays_on_host};
+  const bool of_mpi = syntax->options == mpirun_values;
+  return NestedLauncher{name, std::move(inner.words), std::move(inner.shape), syntax->stays_on_host, of_mpi};
 }
 
 }  // namespace ddlrun::frameworks

@@ -118,7 +118,7 @@ ProgramPlan plan_program(System& system, const LaunchSpec& spec, const PlacedRan
   const bool has_mpirun = is_ssh && !find_program(system, spec.launcher.mpirun).empty();
   if (is_ssh) check_without_mpi(spec.framework, has_mpirun);
   check_not_nested(plan.program.command, placed.job.ranks.size(), placed.job.hosts.size(),
-                   {launch_line(spec), spec.shape.says_count()});
+                   {launch_line(spec), spec.shape.says_count(), "ddlrun launch"});
   if (plan.program.is_trainer && spec.program.empty())
     plan.remarks.emplace_back("no program given: the bundled trainer, ddl-train; your own goes after --");
   plan.verify = spec.verify.value_or(plan.program.is_trainer);

@@ -7,13 +7,34 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ddlrun::launch {
+
+namespace {
+
+// What mpirun is asked for, in the words of `own`: "-np 4 --hostfile h" for launch, "4x1" for submit.
+std::string render_count(const frameworks::NestedLauncher& nested, const OwnLine& own) {
+  if (own.command == "ddlrun launch") return nested.shape.empty() ? "-np N" : render_shell(nested.shape);
+  const auto count = std::ranges::find(nested.shape, "-np");
+  return count == nested.shape.end() ? "DIMS" : quote_shell(*(count + 1)) + "x1";
+}
+
+}  // namespace
 
 void check_not_nested(const Command& program, std::size_t ranks, std::size_t hosts, const OwnLine& own) {
   const auto nested = frameworks::find_nested_launcher(program);
-  if (!nested || ranks < 2) return;
+  if (!nested || (ranks < 2 && !nested->of_mpi)) return;
   if (nested->stays_on_host && ranks == hosts) return;
   const std::string inner = nested->program.empty() ? "PROGRAM" : render_shell(nested->program);
+  if (ranks < 2) {
+    throw Error(
+        ErrorKind::request,
+        {fmt::format("{} starts ranks itself, and it would be the only rank of the job; Open MPI's "
+                     "mpirun refuses to be started by a rank",
+                     nested->name),
+         "the program after --", fmt::format("{} {} -- {}", own.command, render_count(*nested, own), inner)});
+  }
   const std::string shape = own.has_shape || nested->shape.empty() ? "" : " " + render_shell(nested->shape);
   throw Error(ErrorKind::request,
               {fmt::format("{} starts ranks itself: each of {} ranks would start all of them again",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Refuses a program that starts ranks itself (torchrun, mpirun) where each rank would start all of them.
+// Refuses a program that starts ranks itself (torchrun, mpirun) where each rank would start all of them, and
+// mpirun as the only rank.
 #pragma once
 
 #include "base/os/system.hpp"
@@ -13,6 +14,8 @@ namespace ddlrun::launch {
 struct OwnLine {
   std::string words;       // "ddlrun launch --verify"
   bool has_shape = false;  // they say how many ranks; else the nested launcher's own words do
+  // For the only rank of a job, whose count is not the one that is meant. "ddlrun launch", "ddlrun submit"
+  std::string command;
 };
 
 // Error{request} with the line to type: `own` and the program without its launcher. One launcher for

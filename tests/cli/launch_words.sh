@@ -149,6 +149,9 @@ own="starts ranks itself: each of 2 ranks would start all of them again"
 refused "torchrun $own" "ddlrun launch 2 -- python3 train.py --lr 1" 2 -- torchrun --nproc-per-node=2 train.py --lr 1
 refused "horovodrun $own" "ddlrun launch 2 -- python train.py" 2 -- horovodrun -np 2 python train.py
 refused "mpirun $own" "ddlrun launch 2 -- ./prog" 2 -- mpirun -np 2 --bind-to core ./prog
+only="mpirun starts ranks itself, and it would be the only rank of the job"
+refused "$only" "ddlrun launch -np 2 -- ./prog" 1 -- mpirun -np 2 --bind-to core ./prog
+refused "$only" "ddlrun launch -np N -- ./prog" -n 1 --launcher ssh -- mpirun ./prog
 has_not "nothing was started" "$work/out" started
 check "no run directory was made" test -z "$(grep -rl -e torchrun -e horovodrun "$XDG_STATE_HOME")"
 launch once 1 -- torchrun --nproc-per-node=2 train.py

@@ -318,6 +318,8 @@ expect 0 'unless QOS big permits it' "${slurm[@]}" --qos big 2x1 -- true
 rm -r sinfo ddlrun-jobs "$work/handed_in"
 refuses '/no.sif does not exist' --container no.sif 2x1 -- true
 refuses 'torchrun starts ranks itself' 2x1 -- torchrun plain.sh
+refuses 'mpirun starts ranks itself' 1x1 -- mpirun -np 4 ./plain.sh
+has 'mpirun as the only rank' "$work/err" '  try: ddlrun submit 4x1 -- ./plain.sh'
 expect_refusal 2 '--epochs' "${slurm[@]}" 2x1 -- --epochs none
 # The trainer by its name, which the job's PATH need not have: beside ddlrun, and its options are examined.
 trainer=$(dirname "$(readlink -f "$DDLRUN")")/ddl-train
