@@ -147,6 +147,7 @@ class StatusReporter {
     report_.stall = event.stall;
     if (event.kind == launch::StallEvent::stalled) return report(launch::RankStatus::stalled);
     if (event.kind == launch::StallEvent::resumed) return report(launch::RankStatus::resumed);
+    if (event.kind == launch::StallEvent::computes) return report(launch::RankStatus::computes);
     if (reports_for_host_ && now - last_sign_ >= launch::heartbeat_interval - interval() / 2) {
       report(launch::RankStatus::heartbeat);
     }

@@ -58,7 +58,7 @@ std::uint64_t lines_in_source(const Finding& finding, const LogFacts& log) {
 std::vector<Finding>::iterator find_stall(std::vector<Finding>& findings) {
   auto last = findings.end();
   for (auto at = findings.begin(); at != findings.end(); ++at) {
-    if ((at->id != stall_id && at->id != partial_stall_id) || at->evidence.empty()) continue;
+    if (!is_stall(*at) || at->evidence.empty()) continue;
     if (last == findings.end() || at->evidence.front().line > last->evidence.front().line) last = at;
   }
   return last;
@@ -156,9 +156,7 @@ bool ends_at_thread_limit(const Finding& finding) {
   return !finding.evidence.empty() && std::find(std::begin(ids), std::end(ids), finding.id) != std::end(ids);
 }
 
-bool is_standstill(const Finding& finding) {
-  return finding.id == still_end_id || finding.id == stall_id || finding.id == partial_stall_id;
-}
+bool is_standstill(const Finding& finding) { return finding.id == still_end_id || is_stall(finding); }
 
 // One rank failed just before the output ended: the others waited for it until the limit.
 void promote_error_before_limit(Diagnosis& diagnosis, const LogFacts& log) {
@@ -210,6 +208,10 @@ void promote_error_before_limit(Diagnosis& diagnosis, const LogFacts& log) {
 }
 
 }  // namespace
+
+bool is_stall(const Finding& finding) {
+  return finding.id == stall_id || finding.id == partial_stall_id || finding.id == awaited_id;
+}
 
 bool is_time_limit(const Finding& finding, const SignatureSet& signatures) {
   return is_of_class(finding.title, time_limit_id, signatures) ||

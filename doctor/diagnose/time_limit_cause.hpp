@@ -10,10 +10,12 @@
 
 namespace ddlrun::diagnose {
 
-// ddlrun's note that all ranks wait, and the class of errors of a time limit.
-constexpr std::string_view stall_id = "O8", partial_stall_id = "O18";
+// ddlrun's notes on ranks that wait: all of them, some, those for which one that computes does not come. And
+// the class of errors of a time limit.
+constexpr std::string_view stall_id = "O8", partial_stall_id = "O18", awaited_id = "O33";
 constexpr std::string_view time_limit_id = "L25";
 
+bool is_stall(const Finding& finding);
 bool is_time_limit(const Finding& finding, const SignatureSet& signatures);
 
 // Moves or adds the reason to the front of `also_seen`, where that is a time limit.

@@ -52,8 +52,12 @@ std::string render_failure(const RunFailure& failure) {
 std::vector<std::string> stall_lines(const RunMonitoring& watched) {
   std::vector<std::string> lines;
   for (const RunStall& stall : watched.stalls)
-    lines.push_back(fmt::format("rank {} on {} made no progress for {} s: {} in state {}", stall.rank,
-                                stall.host, stall.seconds, stall.process, stall.state));
+    lines.push_back(
+        stall.state == "C"
+            ? fmt::format("rank {} on {} used CPU time and moved no bytes for {} s, while others waited: {}",
+                          stall.rank, stall.host, stall.seconds, stall.process)
+            : fmt::format("rank {} on {} made no progress for {} s: {} in state {}", stall.rank, stall.host,
+                          stall.seconds, stall.process, stall.state));
   for (const std::string& host : watched.silent_hosts) lines.push_back("host " + host + " was silent");
   for (const std::string& host : watched.lost_hosts) lines.push_back("host " + host + " was lost");
   return lines;

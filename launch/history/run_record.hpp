@@ -47,7 +47,7 @@ struct RunStall {
   std::uint32_t rank = 0;
   std::string host;
   int seconds = 0;    // without progress
-  std::string state;  // of the process, as /proc/PID/stat has it: "T"
+  std::string state;  // of the process, as /proc/PID/stat has it: "T"; "C": it computes while others wait
   int pid = 0;
   std::string process;  // its name
 };

@@ -26,6 +26,7 @@ constexpr std::chrono::milliseconds before_kills{100};
 constexpr seconds held_up{8};  // a tick this late: launch itself was stopped and read nothing
 constexpr std::size_t max_reports_at_once = 8;  // each by itself; the rest together
 constexpr std::size_t most_kept = 64;           // stalls in the record
+constexpr std::size_t most_going = 8;           // ranks that go on
 
 int count(std::chrono::steady_clock::duration time) {
   return static_cast<int>(std::chrono::duration_cast<seconds>(time).count());
@@ -44,7 +45,7 @@ RankMonitor::RankMonitor(const std::vector<PlannedRank>& planned, std::string to
       idle_delay_(std::max<Time::duration>(least_idle_delay, 2 * sample_interval(stall_after))),
       kills_programs_(kills_programs) {
   for (const PlannedRank& rank : planned) {
-    ranks_[rank.rank] = {rank.host, rank.local_rank < heartbeat_ranks, false, std::nullopt, start, false};
+    ranks_[rank.rank] = {rank.host, rank.local_rank < heartbeat_ranks, false, {}, {}, start, false};
     hosts_[rank.host].ranks.push_back(rank.rank);
   }
 }
@@ -84,13 +85,21 @@ void RankMonitor::take(const RankReport& report, Time now) {
   if (report.sign == RankStatus::stalled) {
     if (!rank.stall || is_stuck(*rank.stall) != is_stuck(report.stall)) rank.is_reported = false;
     rank.stall = report.stall;
+    rank.work.reset();
     urgent_ = urgent_ || is_stuck(report.stall);
     rank.since = now;
     if (record_.stalls.size() < most_kept) record_.stalls.push_back(report);
   }
   if (report.sign == RankStatus::resumed || report.sign == RankStatus::ended) {
-    if (rank.is_reported && report.sign == RankStatus::resumed) resumed_[report.rank] = report.stall.seconds;
+    const bool stood = rank.is_reported && rank.stall;
+    if (stood && report.sign == RankStatus::resumed) resumed_[report.rank] = report.stall.seconds;
     rank.stall.reset();
+    rank.work.reset();
+    rank.is_reported = false;
+  }
+  if (report.sign == RankStatus::computes) {
+    rank.work = report.stall;
+    rank.since = now;
     rank.is_reported = false;
   }
 }
@@ -147,6 +156,54 @@ void RankMonitor::report_stuck(std::vector<MonitorEvent>& news) {
   if (!more.empty()) news.push_back(plain(fmt::format("the same of {}", name_ranks(more))));
 }
 
+// The ranks that compute while all others wait for them, as far as it shows; else empty. One that may spin in
+// MPI, and one that sleeps of its own will beside waiters, show nothing.
+std::vector<std::uint32_t> RankMonitor::computing_ranks() const {
+  std::vector<std::uint32_t> computing;
+  std::size_t waiting = 0, sleeping = 0;
+  for (const auto& [number, rank] : ranks_) {
+    if (rank.ended) continue;
+    if (rank.work && !rank.work->waits_in.empty()) {
+      computing.push_back(number);
+    } else if (rank.stall && !is_stuck(*rank.stall)) {
+      ++waiting;
+      sleeping += sleeps_of_own_will(*rank.stall) ? 1 : 0;
+    } else {
+      return {};
+    }
+  }
+  const bool is_clear = sleeping == 0 || sleeping == waiting;
+  return is_clear && computing.size() <= waiting ? computing : std::vector<std::uint32_t>();
+}
+
+MonitorEvent RankMonitor::awaited_news(const std::vector<std::uint32_t>& ranks) const {
+  const auto waiting = std::ranges::count_if(
+      ranks_, [](const auto& entry) { return !entry.second.ended && entry.second.stall; });
+  const Rank& first = ranks_.at(ranks.front());
+  const IdleRanks named{
+      name_of(ranks) + (ranks.size() == 1 ? " has" : " have"),
+      ranks.front(),
+      first.host,
+      *first.work,
+      ranks.size() == 1,
+      fmt::format("while the other {}", waiting == 1 ? "one waits" : fmt::format("{} wait", waiting)),
+      ranks.size() == 1 ? "for it, as it seems" : "for them, as it seems"};
+  return {"note", describe_computing(named, here(named.host)), false};
+}
+
+// "nor have the other 3", "while rank 1 on h2 goes on (process 813, python3)", "while 3 of 4 ranks go on".
+std::string RankMonitor::others_of(std::size_t idle, std::size_t alive) const {
+  std::vector<std::uint32_t> going;
+  for (const auto& [number, rank] : ranks_)
+    if (!rank.ended && !rank.stall) going.push_back(number);
+  if (going.size() > idle || going.size() > most_going)
+    return fmt::format("while {} of {} ranks go on", going.size(), alive);
+  const auto& work = ranks_.at(going.front()).work;
+  const std::string process =
+      going.size() == 1 && work ? fmt::format(" (process {}, {})", work->pid, work->name) : "";
+  return fmt::format("while {} {} on{}", name_of(going), going.size() == 1 ? "goes" : "go", process);
+}
+
 MonitorEvent RankMonitor::idle_news(std::vector<std::uint32_t> ranks) const {
   std::map<std::uint32_t, Stall> idle;
   std::size_t alive = 0;
@@ -170,7 +227,7 @@ MonitorEvent RankMonitor::idle_news(std::vector<std::uint32_t> ranks) const {
                   ""};
   if (alive == 1) named.others = "the only one left";
   if (all_quiet && !is_all) named.others = fmt::format("nor have the other {}", alive - ranks.size());
-  if (!all_quiet) named.others = fmt::format("while {} of {} ranks go on", alive - idle.size(), alive);
+  if (!all_quiet) named.others = others_of(idle.size(), alive);
   if (!awaited.empty())
     named.waiters = fmt::format("the others seem to wait for {}", ranks.size() == 1 ? "it" : "them");
   return {"note", describe_idle(named, here(named.host)), all_quiet};
@@ -182,13 +239,18 @@ void RankMonitor::report_idle(Time now, std::vector<MonitorEvent>& news) {
     return entry.second.ended || entry.second.stall;
   });
   all_idle_reported_ = all_idle_reported_ && all_quiet;
-  std::vector<std::uint32_t> idle;
-  bool has_news = false;
+  const auto computing = computing_ranks();
+  std::vector<std::uint32_t> idle = computing;
+  bool has_news = !computing.empty() && !ranks_.at(computing.front()).is_reported;
   Time first = now, last{};
+  for (const std::uint32_t number : computing) {
+    first = std::min(first, ranks_.at(number).since);
+    last = std::max(last, ranks_.at(number).since);
+  }
   for (const auto& [number, rank] : ranks_) {
     if (!rank.stall) continue;
     if (is_stuck(*rank.stall)) return;
-    if (spins(*rank.stall) && !all_quiet) continue;  // it waits for one that works
+    if (spins(*rank.stall) && !all_quiet && computing.empty()) continue;  // it waits for one that works
     idle.push_back(number);
     last = std::max(last, rank.since);
     if (rank.is_reported) continue;
@@ -197,9 +259,18 @@ void RankMonitor::report_idle(Time now, std::vector<MonitorEvent>& news) {
   }
   if (!has_news || (now - last < idle_delay_ && now - first < most_idle_delays * idle_delay_)) return;
   for (const std::uint32_t number : idle) ranks_.at(number).is_reported = true;
+  if (!computing.empty()) return report_computing(computing, news);
   if (all_idle_reported_) return;  // once, where it is true of all
   all_idle_reported_ = all_quiet;
   news.push_back(idle_news(std::move(idle)));
+}
+
+void RankMonitor::report_computing(const std::vector<std::uint32_t>& ranks, std::vector<MonitorEvent>& news) {
+  news.push_back(awaited_news(ranks));
+  for (const std::uint32_t number : ranks)
+    if (record_.stalls.size() < most_kept)
+      record_.stalls.push_back(
+          {number, ranks_.at(number).host, RankStatus::computes, *ranks_.at(number).work});
 }
 
 // By the ranks that send its heartbeat, as long as they run.
@@ -265,80 +336,6 @@ void RankMonitor::finish(bool failed, const DaemonLoss& loss) {
     if (silent && !alive && host.last_report && record_.lost_hosts.size() < most_kept)
       record_.lost_hosts.push_back(name);
   }
-}
-
-std::optional<RankReport> find_first_failure(const MonitorRecord& record, int status) {
-  if (status == 0) return std::nullopt;
-  const auto& ended = record.first_ended;
-  return ended && ended->exit_status == status ? ended : record.first_failure;
-}
-
-void blame(MonitorRecord& record, std::uint32_t rank, const std::string& host, bool stood_still) {
-  auto& first = record.first_failure;
-  const bool is_known = first && first->rank == rank && !stood_still;
-  if (first && (is_known || first->signal != 0 || first->start_error != 0)) return;
-  const auto end = record.ends.find(rank);
-  if (stood_still && (end == record.ends.end() || end->second != 0)) {
-    const auto stall = std::find_if(record.stalls.rbegin(), record.stalls.rend(),
-                                    [&](const RankReport& report) { return report.rank == rank; });
-    first = RankReport{rank, host, RankStatus::stalled, {}};
-    if (stall != record.stalls.rend()) first->stall = stall->stall;
-    return;
-  }
-  const int status = end == record.ends.end() || end->second == 128 + SIGTERM ? 0 : end->second;
-  RankReport report{rank, host, RankStatus::ended, {}, status};
-  if (status > 128) report.signal = status - 128;
-  first = report;
-}
-
-bool is_ended_by_launcher(int status) { return status == 128 + SIGTERM || status == 128 + SIGKILL; }
-
-std::optional<int> find_common_end(const MonitorRecord& record, std::size_t ranks) {
-  if (record.ends.empty() || record.ends.size() != ranks) return std::nullopt;
-  const int first = record.ends.begin()->second;
-  const bool alike = std::all_of(record.ends.begin(), record.ends.end(),
-                                 [&](const auto& end) { return end.second == first; });
-  return alike && first > 0 && first < 128 ? std::optional(first) : std::nullopt;
-}
-
-bool all_ended_well(const MonitorRecord& record, std::size_t ranks) {
-  return record.ends.size() == ranks &&
-         std::all_of(record.ends.begin(), record.ends.end(), [](const auto& end) { return end.second == 0; });
-}
-
-std::string render_lost_hosts(const std::vector<std::string>& hosts) {
-  return fmt::format("{} {} was lost: the connection to it broke, or its daemon was killed",
-                     hosts.size() == 1 ? "host" : "each of", join_first(hosts, 8, ","));
-}
-
-std::string name_ranks(const std::vector<std::uint32_t>& ranks, const std::string& host) {
-  std::vector<int> numbers(ranks.begin(), ranks.end());
-  std::sort(numbers.begin(), numbers.end());
-  const bool is_one = numbers.size() == 1;
-  return fmt::format("rank{} {}{}", is_one ? "" : "s", printable(render_ranges(numbers), 80),
-                     is_one && !host.empty() ? " on " + host : "");
-}
-
-std::string describe_end(const RankReport& report) {
-  return report.signal != 0 ? "was ended by " + describe_signal(report.signal)
-                            : fmt::format("exited with status {}", report.exit_status);
-}
-
-std::string describe_absence(const RankReport& report) {
-  const bool is_stopped = report.stall.state == 'T' || report.stall.state == 't';
-  if (report.sign == RankStatus::stalled)
-    return fmt::format("{} while the other ranks waited for it",
-                       is_stopped ? "was stopped" : "did not respond");
-  const bool left = report.signal == 0 && report.exit_status == 0;
-  return left ? "left while the other ranks waited for it" : "";
-}
-
-std::string render_first_failure(const RankReport& report) {
-  std::string how = describe_absence(report);
-  if (how.empty()) how = describe_end(report);
-  if (report.signal != 0) how += fmt::format(", status {}", report.exit_status);
-  const std::string why = report.start_error == 0 ? "" : ": " + describe_start_error(report.start_error);
-  return fmt::format("rank {} on {} failed first: it {}{}", report.rank, report.host, how, why);
 }
 
 }  // namespace ddlrun::launch

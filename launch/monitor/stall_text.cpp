@@ -20,6 +20,17 @@ std::string on(const std::string& host, bool here, const std::string& command) {
   return here ? command : "ssh " + host + " " + command;
 }
 
+// What shows where a process is in its program.
+std::string look_into(const IdleRanks& ranks, bool here) {
+  const Stall& stall = ranks.stall;
+  return fmt::format("{}{} {}   # if it should be ", here ? "" : "ssh -t " + ranks.host + " ",
+                     stall.name.starts_with("python") ? "py-spy dump --pid" : "gdb -p", stall.pid);
+}
+
+std::string place_of(const IdleRanks& ranks) {
+  return ranks.is_alone ? "" : fmt::format(" of rank {} on {}", ranks.rank, ranks.host);
+}
+
 }  // namespace
 
 bool spins(const Stall& stall) { return stall.state == 'R'; }
@@ -51,11 +62,20 @@ Message describe_idle(const IdleRanks& idle, bool here) {
                                : " sleeps" + in_kernel(stall);
   const std::string what =
       fmt::format("{}{}{}: {}{}{}{}", idle.who, state, idle.others.empty() ? "" : ", " + idle.others,
-                  process(stall), idle.is_alone ? "" : fmt::format(" of rank {} on {}", idle.rank, idle.host),
-                  does, idle.waiters.empty() ? "" : "; " + idle.waiters);
-  return {what, idle.host,
-          fmt::format("{}{} {}   # if it should be working", here ? "" : "ssh -t " + idle.host + " ",
-                      stall.name.starts_with("python") ? "py-spy dump --pid" : "gdb -p", stall.pid)};
+                  process(stall), place_of(idle), does, idle.waiters.empty() ? "" : "; " + idle.waiters);
+  return {what, idle.host, look_into(idle, here) + "working"};
+}
+
+Message describe_computing(const IdleRanks& ranks, bool here) {
+  const Stall& stall = ranks.stall;
+  return {fmt::format("{} used CPU time and moved no bytes for {} s, {} {}: {}{} runs {}", ranks.who,
+                      stall.seconds, ranks.others, ranks.waiters, process(stall), place_of(ranks),
+                      stall.waits_in),
+          ranks.host, look_into(ranks, here) + "done"};
+}
+
+bool sleeps_of_own_will(const Stall& stall) {
+  return stall.state == 'S' && stall.waits_in.find("nanosleep") != std::string::npos;
 }
 
 std::vector<std::uint32_t> find_awaited(const std::map<std::uint32_t, Stall>& idle) {
@@ -64,8 +84,7 @@ std::vector<std::uint32_t> find_awaited(const std::map<std::uint32_t, Stall>& id
   for (const auto& [rank, stall] : idle) {
     // Who waits for a message or a lock sleeps in poll, futex and the like; who looks for it now and then,
     // polls.
-    const bool of_own_will = stall.state == 'S' && stall.waits_in.find("nanosleep") != std::string::npos;
-    if (of_own_will) sleepers.push_back(rank);
+    if (sleeps_of_own_will(stall)) sleepers.push_back(rank);
     if (!spins(stall)) others_than_spinners.push_back(rank);
     by_place[spins(stall) ? "R" : stall.waits_in + stall.state].push_back(rank);
   }

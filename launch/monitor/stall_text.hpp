@@ -19,6 +19,9 @@ bool is_stuck(const Stall& stall);
 // True for a rank that uses a core to wait: whether something is wrong depends on what the others do.
 bool spins(const Stall& stall);
 
+// True for a rank that sleeps for a time, not until a message or a lock comes.
+bool sleeps_of_own_will(const Stall& stall);
+
 // With `here` what to type is for this machine, else for a shell that reaches `host` by ssh.
 Message describe_stuck(std::uint32_t rank, const std::string& host, const Stall& stall, bool here);
 
@@ -33,6 +36,8 @@ struct IdleRanks {
   std::string waiters;   // what shows that the rest waits for them; "" where nothing does
 };
 Message describe_idle(const IdleRanks& idle, bool here);
+// Of ranks that compute while the others wait.
+Message describe_computing(const IdleRanks& ranks, bool here);
 
 // The ranks for which all others wait, as far as the places where they wait show it: those that sleep of
 // their own will, those that do not spin, the one that waits elsewhere. Empty where they do not differ in

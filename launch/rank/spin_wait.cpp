@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t least_samples = 15;
 constexpr double most_other_code = 0.02;  // of all samples
+constexpr double least_own_code = 0.2;    // of a program that computes: it calls the C library too
 
 // Open MPI, MPICH and those built on it, Cray's, UCX, libfabric, PSM, verbs and its drivers, HCOLL and SHARP.
 bool waits_for_others(std::string_view name) {
@@ -30,7 +31,35 @@ bool serves_a_wait(std::string_view name) {
   return starts_with_any(name, leads);
 }
 
+// cudaStreamSynchronize() and its like spin until the GPU is done, which may be when other ranks have come.
+bool waits_for_gpu(std::string_view name) {
+  static constexpr std::array<std::string_view, 9> leads{"libcuda",     "libnccl",          "libnvidia-",
+                                                         "libamdhip64", "libhsa-runtime64", "librccl",
+                                                         "libze_",      "libsycl",          "libOpenCL"};
+  return starts_with_any(name, leads);
+}
+
 }  // namespace
+
+std::string find_own_code(const CodeSamples& samples) {
+  std::size_t all = 0, own = 0, waits = 0, most = 0;
+  std::string file;
+  for (const auto& [name, count] : samples) {
+    all += count;
+    if (waits_for_others(name) || waits_for_gpu(name)) {
+      waits += count;
+    } else if (!serves_a_wait(name)) {
+      own += count;
+      if (count > most) file = name.empty() ? "generated_code" : name;
+      most = std::max(most, count);
+    }
+  }
+  const auto share = [all](std::size_t count) {
+    return static_cast<double>(count) / static_cast<double>(std::max(all, least_samples));
+  };
+  const bool is_own = share(own) > least_own_code && share(waits) <= most_other_code;
+  return all >= least_samples && is_own ? file : "";
+}
 
 std::optional<std::string> find_spin_library(const CodeSamples& samples) {
   std::size_t all = 0, other = 0, most = 0;

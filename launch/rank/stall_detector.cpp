@@ -21,7 +21,8 @@ constexpr double polling_share = 0.02;
 constexpr double polling_share_with_gpu = 0.005;
 // Of its main thread, from which on a rank that sleeps looks again and again for something.
 constexpr double looking_share = 0.001;
-constexpr double starved_share = 0.5;  // runnable for so much of the time: it would work, if it were let
+constexpr double computing_share = 0.05;  // of one that others may wait for, also where many share its core
+constexpr double starved_share = 0.5;     // runnable for so much of the time: it would work, if it were let
 
 // The thread of a store or an event loop answers polls: in the store of PyTorch 2.4 and later it reads and
 // writes 30 bytes 100 times a second. Small messages of a job look otherwise (DistributedDataParallel of 17
@@ -74,16 +75,22 @@ StallDetector::StallDetector(int after, Time start, SampleCode sample_code)
       sample_code_(std::move(sample_code)),
       last_progress_(start),
       last_bytes_(start),
+      last_idle_(start),
       last_look_(start) {}
+
+// Cores that it used, or was ready to use.
+double StallDetector::busy_share(Time now, const TreeSnapshot& sample) const {
+  const Seconds elapsed = now - last_look_;
+  return core_share(last_->cpu_ns, sample.cpu_ns, elapsed) +
+         core_share(last_->delayed_ns, sample.delayed_ns, elapsed);
+}
 
 bool StallDetector::uses_cpu(Time now, const TreeSnapshot& sample) const {
   if (sample.cpu_ns < last_->cpu_ns) return true;  // one of its processes ended
-  const Seconds elapsed = now - last_look_;
-  const double used = core_share(last_->cpu_ns, sample.cpu_ns, elapsed);
-  const double delayed = core_share(last_->delayed_ns, sample.delayed_ns, elapsed);
+  const double used = core_share(last_->cpu_ns, sample.cpu_ns, now - last_look_);
   const bool is_runnable = sample.state == 'R' && sample.delayed_ns == 0;  // a kernel without schedstat
-  return used > (sample.has_gpu ? polling_share_with_gpu : polling_share) || used + delayed > starved_share ||
-         is_runnable;
+  return used > (sample.has_gpu ? polling_share_with_gpu : polling_share) ||
+         busy_share(now, sample) > starved_share || is_runnable;
 }
 
 bool StallDetector::moves_bytes(Time now, const TreeSnapshot& sample) const {
@@ -101,8 +108,21 @@ std::optional<std::string> StallDetector::spins_in(Time now, int pid) {
   if (!sample_code_ || now - last_bytes_ < report_after_ / 2) return "";
   for (const auto& [name, count] : sample_code_(pid)) code_[name] += count;
   std::optional<std::string> library = find_spin_library(code_);
+  own_code_ = find_own_code(code_);
   if (library) code_.clear();
   return library;
+}
+
+// `event` is that of a rank that works. Where the kernel permits no samples, it is not known whether it does.
+StallEvent StallDetector::report_work(Time now, const Stall& stall, const StallEvent& event) {
+  const auto quiet = now - std::max(last_bytes_, last_idle_);
+  if (event.kind != StallEvent::nothing || computes_ || quiet < report_after_) return event;
+  computes_ = true;
+  StallEvent work{StallEvent::computes, stall};
+  work.stall.state = 'C';
+  work.stall.seconds = static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(quiet).count());
+  work.stall.waits_in = own_code_;
+  return work;
 }
 
 StallEvent StallDetector::take(Time now, const TreeSnapshot& sample) {
@@ -115,16 +135,24 @@ StallEvent StallDetector::take(Time now, const TreeSnapshot& sample) {
   if (moves) last_bytes_ = now;
   std::optional<std::string> library;
   const bool busy = !moves && uses_cpu(now, sample);
+  const bool computes = busy && busy_share(now, sample) > starved_share &&
+                        core_share(last_->cpu_ns, sample.cpu_ns, now - last_look_) > computing_share;
   if (busy) library = spins_in(now, sample.pid);
+  if (!computes) last_idle_ = now;
   last_look_ = now;
   last_ = sample;
   if (!busy) code_.clear();
-  if (busy && !library) return {};
-  if (busy && !library->empty()) {
+  if (busy && !library) return computes && code_.empty() ? report_work(now, stall, {}) : StallEvent();
+  const bool waits = busy && !library->empty();
+  if (waits) {
     stall.state = 'R';
     stall.waits_in = *library;
   }
-  return report(now, stall, moves || (busy && library->empty()));
+  StallEvent event = report(now, stall, moves || (busy && !waits));
+  if (computes && !waits) return report_work(now, stall, event);
+  if (computes_ && event.kind == StallEvent::nothing) event = {StallEvent::resumed, stall};
+  computes_ = false;
+  return event;
 }
 
 StallEvent StallDetector::report(Time now, const Stall& stall, bool moves) {

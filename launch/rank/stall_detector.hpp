@@ -16,10 +16,11 @@ namespace ddlrun::launch {
 // For how long nothing happened, and what the most telling process does instead.
 struct Stall {
   int seconds = 0;
-  char state = 'S';  // T stopped, t traced, D in the kernel, S asleep, P polls between sleeps, R spins
+  // T stopped, t traced, D in the kernel, S asleep, P polls between sleeps, R spins, C computes.
+  char state = 'S';
   int pid = -1;
   std::string name;
-  std::string waits_in;  // a function of the kernel; of one that spins the library
+  std::string waits_in;  // a function of the kernel; of one that spins the library; see `computes`
 
   bool operator==(const Stall&) const = default;
 };
@@ -28,7 +29,9 @@ struct Stall {
 std::chrono::milliseconds sample_interval(int after);
 
 struct StallEvent {
-  enum Kind { nothing, stalled, resumed } kind = nothing;
+  // computes: busy without a byte for as long as another rank may sleep. That is no stall, but others may
+  // wait for it. `waits_in` is the file of its code; "" where it may wait itself.
+  enum Kind { nothing, stalled, resumed, computes } kind = nothing;
   Stall stall;
 };
 
@@ -46,13 +49,17 @@ class StallDetector {
   bool uses_cpu(Time now, const TreeSnapshot& sample) const;
   bool moves_bytes(Time now, const TreeSnapshot& sample) const;
   bool polls(Time now, const TreeSnapshot& sample) const;
+  double busy_share(Time now, const TreeSnapshot& sample) const;
   std::optional<std::string> spins_in(Time now, int pid);
+  StallEvent report_work(Time now, const Stall& stall, const StallEvent& event);
   StallEvent report(Time now, const Stall& stall, bool moves);
 
   std::chrono::milliseconds every_, report_after_;
   SampleCode sample_code_;
-  CodeSamples code_;  // of a rank that gets little CPU time, until they are enough to decide
-  Time last_progress_, last_bytes_, last_look_;
+  CodeSamples code_;       // of a rank that gets little CPU time, until they are enough to decide
+  std::string own_code_;   // of the last look
+  bool computes_ = false;  // reported
+  Time last_progress_, last_bytes_, last_idle_, last_look_;
   std::optional<TreeSnapshot> last_;
   char reported_ = 0;
 };

@@ -16,7 +16,7 @@ namespace {
 
 std::string rank_lead(std::string_view token) { return fmt::format("ddlrun-rank token={} ", token); }
 
-constexpr std::string_view sign_names[] = {"alive", "stalled", "moves", "ended"};
+constexpr std::string_view sign_names[] = {"alive", "stalled", "moves", "ended", "computes"};
 
 std::string render_details(const RankReport& report) {
   const Stall& stall = report.stall;
@@ -24,6 +24,7 @@ std::string render_details(const RankReport& report) {
     case RankStatus::heartbeat:
       return {};
     case RankStatus::stalled:
+    case RankStatus::computes:
       return fmt::format(" seconds={} state={} pid={} name={} in={}", stall.seconds, stall.state, stall.pid,
                          stall.name.empty() ? "?" : stall.name,
                          stall.waits_in.empty() ? "?" : stall.waits_in);
@@ -74,10 +75,9 @@ void parse_details(Fields& fields, RankReport& report) {
     report.alone = fields.number("alone", 1) == 1;
     if (fields.has_more()) report.start_error = fields.number("errno", 4095);
   }
-  if (report.sign == RankStatus::resumed || report.sign == RankStatus::stalled) {
-    report.stall.seconds = fields.number("seconds");
-  }
-  if (report.sign != RankStatus::stalled) return;
+  const bool has_process = report.sign == RankStatus::stalled || report.sign == RankStatus::computes;
+  if (has_process || report.sign == RankStatus::resumed) report.stall.seconds = fields.number("seconds");
+  if (!has_process) return;
   const std::string_view state = fields.text("state");
   if (state.size() != 1) return fields.fail();
   report.stall.state = state[0];

@@ -11,13 +11,13 @@
 
 namespace ddlrun::launch {
 
-enum class RankStatus { heartbeat, stalled, resumed, ended };
+enum class RankStatus { heartbeat, stalled, resumed, ended, computes };
 
 struct RankReport {
   std::uint32_t rank = 0;
   std::string host;  // gethostname()
   RankStatus sign = RankStatus::heartbeat;
-  Stall stall;          // stalled; of `resumed` only how long it lasted
+  Stall stall;          // stalled, computes; of `resumed` only how long it lasted
   int exit_status = 0;  // ended: as a shell would report it
   int signal = 0;       // ended: by which, or 0
   int start_error = 0;  // ended: the errno if its program could not be started

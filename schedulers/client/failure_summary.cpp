@@ -177,8 +177,7 @@ FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus
   const bool likely = found.verdict == diagnose::Verdict::likely_cause;
   words.title = (likely ? "most likely: " : "") + printable(found.cause->title, 200);
   // Ranks wait until they are ended: none failed first.
-  if (found.cause->id == diagnose::stall_id || found.cause->id == diagnose::partial_stall_id)
-    words.first.clear();
+  if (diagnose::is_stall(*found.cause)) words.first.clear();
   found = diagnose::fit_to_job(std::move(found), context, *diagnose::builtin_signatures());
   name_host(found.cause->remedies, status);
   const bool is_of_log = found.cause->id != diagnose::scheduler_end_id;

@@ -232,10 +232,12 @@ if [[ $ranks -lt 2 || $(cat /proc/sys/kernel/perf_event_paranoid 2> /dev/null) -
   echo "left out: a deadlock of ranks that spin needs two cores, mpicc and kernel.perf_event_paranoid of at most 2"
 else
   SECONDS=0
-  launch deadlock 2 --stall-timeout 2 --on-stall end -- ./deadlock 5
+  launch deadlock 2 --stall-timeout 2 --on-stall end -- ./deadlock 8
   same "a deadlock: status" 124 "$status"
-  check "a deadlock: not before rank 0 waits too: $SECONDS s" test "$SECONDS" -ge 6
+  check "a deadlock: not before rank 0 waits too: $SECONDS s" test "$SECONDS" -ge 9
   has "a deadlock" deadlock.err "note: all 2 ranks have moved no bytes for "
+  has "before it rank 0 works" deadlock.err "note: rank 0 on $(hostname) has used CPU time and moved no bytes for "
+  check "and rank 1 is not named" test "$(grep -c 'note: rank 1' deadlock.err)" -eq 0
   check "a deadlock: the library" grep -q '(deadlock) of rank . on [^ ]* waits at full speed in \(lib\|mca_\)' deadlock.err
 fi
 

@@ -24,4 +24,20 @@ for lines in yes no; do
   expect 0 '' timeout 300 "$DDLRUN" launch 2 localhost --stall-timeout 6 --on-stall end -- "$python" slow.py "$lines" 20
   if grep -q 'all 2 ranks\|nor have the other' "$work/err"; then fail "a healthy loop, lines: $lines: $(cat "$work/err")"; fi
 done
+
+# A rank in an endless loop is named, not the one that waits for it in Gloo.
+cat > spins.py <<'PROGRAM'
+import time, torch, torch.distributed as dist
+dist.init_process_group("gloo")
+one = torch.ones(1)
+dist.all_reduce(one)
+end = time.time() + 15
+while dist.get_rank() == 1 and time.time() < end: pass
+dist.all_reduce(one)
+PROGRAM
+expect 0 '' timeout 300 "$DDLRUN" launch 2 localhost --stall-timeout 5 --on-stall end -- "$python" spins.py
+if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ] || [ "$(id -u)" -eq 0 ]; then
+  grep -q 'note: rank 1 on [^ ]* has used CPU time and moved no bytes for .*, while the other one waits for it, as it seems: process [0-9]* (python3) runs ' "$work/err" ||
+    fail "a rank that spins in Python: $(cat "$work/err")"
+fi
 finish

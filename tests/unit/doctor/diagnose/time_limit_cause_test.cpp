@@ -45,6 +45,12 @@ TEST_CASE("a job that waits until its time limit ends because it waits") {
       {note + output + note + limit, "O8", {}},
       {together + limit, "O8", {}},
       {partial + partial + limit, "O18", {}},
+      {"step 1\nddlrun: note: rank 2 on n4 has used CPU time and moved no bytes for 50 s, while the other 3 "
+       "wait "
+       "for it, as it seems: process 77 (python3) runs python3.11\n" +
+           limit,
+       "O33",
+       {}},
       {partial + output + limit, "F15", {}},
       {partial + partial + note + limit, "O8", {}},
       {note + "=>> PBS: job killed: walltime 86489 exceeded limit 86400\n", "O8", {}},

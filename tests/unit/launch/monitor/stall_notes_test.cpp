@@ -42,6 +42,65 @@ TEST_CASE("ranks that spin are noted only where no rank works") {
   CHECK(run.received("nor have the other 3"));
 }
 
+// Gloo and libddl sleep while they wait, MPI spins.
+TEST_CASE("the rank that computes is named, not those that wait for it") {
+  const launch::Stall computing{50, 'C', 813, "python3", "python3.11"},
+      spinning{50, 'R', 814, "solve", "libmpi.so.40"};
+  for (const launch::Stall& waiting : {asleep_stall, spinning}) {
+    Run run;
+    run.pass(10, "12");
+    for (std::uint32_t rank : {0u, 2u, 3u}) run.say(rank, RankStatus::stalled, waiting);
+    run.pass(2, "12");
+    run.say(1, RankStatus::computes, computing);
+    run.pass(60, "12");
+    REQUIRE(run.reported.size() == 1);
+    CHECK(run.reported[0] ==
+          "15 note rank 1 on h1 has used CPU time and moved no bytes for 50 s, while the other 3 wait for "
+          "it, as "
+          "it seems: process 813 (python3) runs python3.11");
+    CHECK(run.watch.record().stall.empty());  // no end by --on-stall: it works
+    CHECK(run.watch.record().stalls.back().rank == 1);
+    run.say(1, RankStatus::resumed, computing);
+    run.pass(2, "12");
+    CHECK(run.reported.size() == 1);
+  }
+}
+
+TEST_CASE("a rank that computes is not awaited where that does not show") {
+  const launch::Stall computing{50, 'C', 813, "python3", "python3.11"},
+      sleeping{50, 'S', 9, "a", "hrtimer_nanosleep"};
+  launch::Stall unknown = computing;
+  unknown.waits_in.clear();  // no samples: it may spin in MPI
+  struct Row {
+    std::map<std::uint32_t, launch::Stall> stalls;  // state C: computes; without an entry: works
+    const char* received;
+  };
+  for (const Row& row : {
+           Row{{{0, asleep_stall}, {1, unknown}, {2, asleep_stall}, {3, asleep_stall}},
+               "ranks 0,2-3 have used almost no CPU time and moved no bytes for 50 s, while rank 1 on h1 "
+               "goes on "
+               "(process 813, python3): process"},
+           Row{{{0, asleep_stall}, {1, computing}, {2, asleep_stall}},
+               "ranks 0,2 have used almost no CPU time and moved no bytes for 50 s, while ranks 1,3 go on: "
+               "process"},
+           Row{{{0, asleep_stall}, {1, computing}, {2, computing}, {3, computing}},
+               "rank 0 on h1 has used almost no CPU time and moved no bytes for 50 s, while 3 of 4 ranks go "
+               "on: "},
+           Row{{{0, asleep_stall}, {1, computing}, {2, asleep_stall}, {3, sleeping}},
+               "while rank 1 on h1 goes on"},
+       }) {
+    Run run;
+    run.pass(10, "12");
+    for (const auto& [rank, stall] : row.stalls)
+      run.say(rank, stall.state == 'C' ? RankStatus::computes : RankStatus::stalled, stall);
+    run.pass(60, "12");
+    CAPTURE(row.received);
+    REQUIRE(run.reported.size() == 1);
+    CAPTURE(run.reported[0]);
+    CHECK(run.received(row.received));
+  }
+}
+
 TEST_CASE("all idle: reported once, not for each rank") {
   Run run;
   run.pass(10, "12");

@@ -48,4 +48,16 @@ TEST_CASE("a rank spins where nearly all of its code is a transport's") {
   CHECK(find_spin_library({{"train", 2}}) == "");  // enough to see that it works
 }
 
+TEST_CASE("own code is what neither waits nor serves a wait") {
+  using launch::find_own_code;
+  CHECK(find_own_code({{"python3.11", 97}, {"libc.so.6", 3}}) == "python3.11");
+  CHECK(find_own_code({{"libc.so.6", 60}, {"solve", 40}}) == "solve");
+  CHECK(find_own_code({{"", 60}, {"libjvm.so", 40}}) == "generated_code");
+  CHECK(find_own_code({{"libopen-pal.so.40", 5}, {"solve", 95}}).empty());  // polls MPI
+  CHECK(find_own_code({{"libcuda.so.1", 90}, {"libc.so.6", 10}}).empty());
+  CHECK(find_own_code({{"libgomp.so.1.0.0", 90}, {"libtorch_cpu.so", 10}}).empty());
+  CHECK(find_own_code({{"solve", 9}}).empty());  // too few
+  CHECK(find_own_code({}).empty());
+}
+
 TEST_SUITE_END();

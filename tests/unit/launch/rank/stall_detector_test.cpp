@@ -32,6 +32,7 @@ struct Stretch {
   int bytes_of_call = 30;
   int threads = 1;      // that make the calls
   bool answers = true;  // they read as often as they write
+  double cores = 0.05;  // of `works`
 };
 
 struct JudgedStall {
@@ -67,7 +68,7 @@ std::vector<JudgedStall> judge(int after, const std::vector<Stretch>& stretches)
     spins = stretch.spins;
     for (const Time end = now + seconds(stretch.seconds); now < end; now += every) {
       sample.state = stretch.works ? 'S' : stretch.state;
-      const double cores = stretch.works ? 0.05 : stretch.background;
+      const double cores = stretch.works ? stretch.cores : stretch.background;
       sample.cpu_ns += static_cast<std::uint64_t>(cores * 1e6 * static_cast<double>(every.count()));
       sample.delayed_ns +=
           static_cast<std::uint64_t>(stretch.delayed * 1e6 * static_cast<double>(every.count()));
@@ -196,6 +197,43 @@ TEST_CASE(
   CHECK(reported[1].kind == StallEvent::resumed);
   CHECK(judge(60, {computes, transfers, computes}).empty());
   CHECK(judge(60, {{20, true, 'S', false, 0, 0, true}, computes}).empty());
+}
+
+TEST_CASE("a rank that computes without a byte is reported once, until it waits or moves a byte") {
+  const auto at_full_speed = [](int time, bool writes = false, bool spins = false) {
+    Stretch stretch{time, true, 'R', writes, 0, 0, spins};
+    stretch.cores = 1;
+    return stretch;
+  };
+  const auto reported = judge(60, {at_full_speed(100), {10, false}, at_full_speed(40), {10, false}});
+  REQUIRE(reported.size() == 2);
+  CHECK(reported[0].kind == StallEvent::computes);
+  CHECK(reported[0].at <= 60);
+  CHECK(reported[0].seconds >= 45);
+  CHECK(reported[0].state == 'C');
+  CHECK(reported[1].kind == StallEvent::resumed);
+  CHECK(judge(60, {at_full_speed(600, true)}).empty());
+  CHECK(judge(60, {{600, true}}).empty());  // at 5 % of a core
+  // MPI's wait at full speed is a stall of its own.
+  const auto waits = judge(60, {at_full_speed(100), at_full_speed(100, false, true)});
+  REQUIRE(waits.size() == 3);
+  CHECK(waits[0].kind == StallEvent::computes);
+  CHECK(waits[1].kind == StallEvent::resumed);
+  CHECK(waits[2].kind == StallEvent::stalled);
+  // It may wait itself where its code is not known: no samples, or those of a library for GPUs.
+  for (const CodeSamples& samples : {CodeSamples(), CodeSamples{{"libcuda.so.1", 90}, {"train", 10}}}) {
+    StallDetector detector(60, Time{}, [&](int) { return samples; });
+    TreeSnapshot sample;
+    std::vector<StallEvent> events;
+    for (int at = 0; at <= 100; at += 5) {
+      sample.cpu_ns += 5'000'000'000;
+      const StallEvent event = detector.take(Time{} + seconds(at), sample);
+      if (event.kind != StallEvent::nothing) events.push_back(event);
+    }
+    REQUIRE(events.size() == 1);
+    CHECK(events[0].kind == StallEvent::computes);
+    CHECK(events[0].stall.waits_in.empty());
+  }
 }
 
 TEST_CASE("few samples of a rank that gets little CPU time are added up") {

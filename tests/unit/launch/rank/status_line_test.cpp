@@ -26,6 +26,8 @@ TEST_CASE("what a keeper reports is one short line and is read back") {
        "in=do_signal_stop;\n"},
       {{0, "h2", RankStatus::stalled, {52, 'S', 812, "", ""}, 0, 0},
        "ddlrun-rank token=T1 rank=0 host=h2 stalled seconds=52 state=S pid=812 name=? in=?;\n"},
+      {{0, "h2", RankStatus::computes, {52, 'C', 812, "train", "python3.11"}, 0, 0},
+       "ddlrun-rank token=T1 rank=0 host=h2 computes seconds=52 state=C pid=812 name=train in=python3.11;\n"},
       {{1, "h.x", RankStatus::resumed, {72, 'S', -1, "", ""}, 0, 0},
        "ddlrun-rank token=T1 rank=1 host=h.x moves seconds=72;\n"},
       {{1, "h2", RankStatus::ended, {}, 139, 11},

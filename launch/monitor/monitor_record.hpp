@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// What the head keeps of the signs of its ranks: their ends and stalls; who failed first. Pure.
+#pragma once
+
+#include "launch/rank/status_line.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ddlrun::launch {
+
+struct MonitorRecord {
+  std::optional<RankReport> first_failure;  // the first that launch read, or a rank killed alone soon after
+  std::optional<RankReport> first_ended;    // by SIGTERM or SIGKILL, as mpirun does to the others
+  std::vector<RankReport> stalls;           // as they were reported
+  std::string stall;                        // the last for which --on-stall end may end the job, in words
+  std::vector<std::string> silent_hosts;    // at any time
+  std::vector<std::string> lost_hosts;      // named as lost, or without reports of their ranks' ends
+  std::map<std::uint32_t, int> ends;        // exit status by rank, of the ranks that reported
+  std::vector<std::uint32_t> left_early;    // ended with status 0 before any failure, in this order
+};
+
+// The one that failed first, for a job that ended with `status`. Who was ended by SIGTERM or SIGKILL counts
+// only if that is the job's own status: else mpirun did it, because of something else.
+std::optional<RankReport> find_first_failure(const MonitorRecord& record, int status);
+
+// The rank for which the others waited, by their messages, failed before those ranks did: also where it left
+// with status 0, or has not ended. A rank that a signal ended by itself was first nevertheless.
+// `stood_still`: it had not left, so that only status 0 is an end of its own.
+void blame(MonitorRecord& record, std::uint32_t rank, const std::string& host, bool stood_still = false);
+
+// Of a rank's status: a launcher ends ranks by TERM, then KILL, whatever signal it got.
+bool is_ended_by_launcher(int status);
+
+// The status with which each of the `ranks` ended by itself, if it is one and the same, and not 0.
+std::optional<int> find_common_end(const MonitorRecord& record, std::size_t ranks);
+
+// Each of the `ranks` reported its end with status 0.
+bool all_ended_well(const MonitorRecord& record, std::size_t ranks);
+
+// "host h2 was lost: the connection to it broke, or its daemon was killed".
+std::string render_lost_hosts(const std::vector<std::string>& hosts);
+
+// "rank 3 on h2", "ranks 0-3". `host`: of one rank; or "".
+std::string name_ranks(const std::vector<std::uint32_t>& ranks, const std::string& host = {});
+
+// Of a rank that has ended: "exited with status 7", "was ended by signal 9 (SIGKILL)".
+std::string describe_end(const RankReport& report);
+
+// "did not respond while the other ranks waited for it", or was stopped, or left (with status 0); "" for a
+// bad end of its own.
+std::string describe_absence(const RankReport& report);
+
+// "rank 3 on h2 failed first: it exited with status 7", with what the signal is called.
+std::string render_first_failure(const RankReport& report);
+
+}  // namespace ddlrun::launch
