@@ -49,6 +49,16 @@ Grid grid_of(Transport& transport, const Options& options) {
   return plan_grid(options.dims, hosts);
 }
 
+// The calls that take one only read it; a Tensor does not know the difference.
+Tensor unguarded(const ConstTensor& tensor) {
+  return {const_cast<std::byte*>(tensor.data),
+          tensor.count,
+          tensor.type,
+          tensor.name,
+          tensor.memory,
+          tensor.stream};
+}
+
 bool on_gpu(const Tensor& tensor) { return tensor.memory == Memory::device; }
 
 void refuse_on_gpu(const Tensor& tensor, const char* why) {
@@ -98,6 +108,12 @@ struct Context::Impl {
   template <typename Work>
   Handle start(Work work) {
     return queue.start([this, work = std::move(work)] { attempt(work, number); });
+  }
+  // For calls that run nothing of the program's: one rank has nothing to wait for, and makes its call here.
+  template <typename Work>
+  Handle start_or_make(Work work) {
+    if (transport->size() > 1) return start(std::move(work));
+    return queue.run_or_start([this, work = std::move(work)] { attempt(work, number); });
   }
   // On the communication thread too, which stays with it until the GPU is done; a waiting caller goes on when
   // the program's streams wait for it.
@@ -267,13 +283,15 @@ void Context::all_reduce_n(std::span<const Tensor> tensors, Operation operation)
   impl_->call([&](std::uint64_t number) { impl_->collectives.all_reduce_n(tensors, operation, number); });
 }
 
-void Context::reduce_scatter(const Tensor& in, const Tensor& out, Operation operation) {
+void Context::reduce_scatter(const ConstTensor& given, const Tensor& out, Operation operation) {
+  const Tensor in = unguarded(given);
   if (on_gpu(in)) return impl_->start_on_gpu({OpType::reduce_scatter, {in}, out, operation}).wait();
   refuse_on_gpu(out, "the input lies in host memory, the output in GPU memory");
   impl_->call([&](std::uint64_t number) { impl_->collectives.reduce_scatter(in, out, operation, number); });
 }
 
-void Context::all_gather(const Tensor& in, const Tensor& out) {
+void Context::all_gather(const ConstTensor& given, const Tensor& out) {
+  const Tensor in = unguarded(given);
   if (on_gpu(in)) return impl_->start_on_gpu({OpType::all_gather, {in}, out}).wait();
   refuse_on_gpu(out, "the input lies in host memory, the output in GPU memory");
   impl_->call([&](std::uint64_t number) { impl_->collectives.all_gather(in, out, number); });
@@ -284,12 +302,14 @@ void Context::reduce(const Tensor& tensor, Operation operation, int root) {
   impl_->call([&](std::uint64_t number) { impl_->collectives.reduce(tensor, operation, root, number); });
 }
 
-void Context::scatter(const Tensor& in, const Tensor& out, int root) {
+void Context::scatter(const ConstTensor& given, const Tensor& out, int root) {
+  const Tensor in = unguarded(given);
   for (const Tensor& each : {in, out}) refuse_on_gpu(each, "scatter needs tensors in host memory");
   impl_->call([&](std::uint64_t number) { impl_->collectives.scatter(in, out, root, number); });
 }
 
-void Context::gather(const Tensor& in, const Tensor& out, int root) {
+void Context::gather(const ConstTensor& given, const Tensor& out, int root) {
+  const Tensor in = unguarded(given);
   for (const Tensor& each : {in, out}) refuse_on_gpu(each, "gather needs tensors in host memory");
   impl_->call([&](std::uint64_t number) { impl_->collectives.gather(in, out, root, number); });
 }
@@ -308,7 +328,7 @@ void Context::all_reduce_update(const Tensor& tensor, Operation operation, const
 
 Handle Context::start_all_reduce(const Tensor& tensor, Operation operation) {
   if (on_gpu(tensor)) return impl_->start_on_gpu({OpType::all_reduce, {tensor}, {}, operation});
-  return impl_->start([impl = impl_.get(), tensor, operation](std::uint64_t number) {
+  return impl_->start_or_make([impl = impl_.get(), tensor, operation](std::uint64_t number) {
     impl->collectives.all_reduce(tensor, operation, number);
   });
 }
@@ -323,14 +343,14 @@ Handle Context::start_all_reduce_update(const Tensor& tensor, Operation operatio
 
 Handle Context::start_broadcast(const Tensor& tensor, int root) {
   if (on_gpu(tensor)) return impl_->start_on_gpu({OpType::broadcast, {tensor}, {}, {}, root});
-  return impl_->start([impl = impl_.get(), tensor, root](std::uint64_t number) {
+  return impl_->start_or_make([impl = impl_.get(), tensor, root](std::uint64_t number) {
     impl->collectives.broadcast(tensor, root, number);
   });
 }
 
 Handle Context::start_reduce(const Tensor& tensor, Operation operation, int root) {
   if (on_gpu(tensor)) return impl_->start_on_gpu({OpType::reduce, {tensor}, {}, operation, root});
-  return impl_->start([impl = impl_.get(), tensor, operation, root](std::uint64_t number) {
+  return impl_->start_or_make([impl = impl_.get(), tensor, operation, root](std::uint64_t number) {
     impl->collectives.reduce(tensor, operation, root, number);
   });
 }

@@ -123,6 +123,7 @@ InterNodeAlgorithm Collectives::algorithm_of(Mode mode) {
 
 void Collectives::sum_by(Mode mode, const Tensor& tensor, const Reduction& reduction,
                          const Request& request) {
+  if (is_alone()) return;
   if (mode == Mode::mpi) return sum_natively(tensor, reduction, request);
   Request by_mode = request;
   by_mode.options.algorithm = algorithm_of(mode);
@@ -162,6 +163,7 @@ double Collectives::partial_ranks() const {
 }
 
 void Collectives::sum_over_nodes(const Tensor& tensor, const Reduction& reduction, const Request& request) {
+  if (is_alone()) return;
   if (comms_.empty() && node_.is_small(tensor.bytes()))
     return node_.all_reduce(tensor.data, tensor.count, reduction, request.call);
   const std::optional<SharedRange> range = buffers_.find(tensor);
@@ -200,6 +202,7 @@ void Collectives::all_reduce_n(std::span<const Tensor> tensors, Operation operat
     check_tensor(tensor);
     check_operation(tensor, operation);
   }
+  if (is_alone()) return;
   for (const std::vector<Tensor>& group : TensorPacker::group(tensors)) {
     if (!TensorPacker::is_small(group.front())) {
       all_reduce(group.front(), operation, number);
@@ -271,6 +274,7 @@ void Collectives::broadcast(const Tensor& tensor, int root, std::uint64_t number
   const auto at = static_cast<std::size_t>(root);
   const Request request = make_request(OpType::broadcast, tensor, root, number);
   guarded([&] {
+    if (is_alone()) return;
     if (place_.local_rank == grid_.local_rank_of[at]) {
       InterNodeOptions exact = request.options;
       exact.wire_dtype.reset();
@@ -303,6 +307,7 @@ void Collectives::reduce_scatter(const Tensor& in, const Tensor& out, Operation 
   const Reduction reduction = reduction_of(in, operation, transport_.size());
   const Request request = make_request(OpType::reduce_scatter, in, static_cast<int>(operation), number);
   guarded([&] {
+    if (is_alone()) return copy_tensor(in, out);
     if (comms_.empty()) {
       const std::shared_ptr<SharedBuffer> block = exchange_buffer(in, request);
       std::vector<const std::byte*> sources;
@@ -347,6 +352,7 @@ void Collectives::all_gather(const Tensor& in, const Tensor& out, std::uint64_t 
   check_all_gather(in, out, transport_.size());
   const Request request = make_request(OpType::all_gather, in, 0, number);
   guarded([&] {
+    if (is_alone()) return copy_tensor(in, out);
     if (comms_.empty()) return gather_on_host(in, out.data, request);
     std::copy_n(in.data, in.bytes(), out.data + static_cast<std::size_t>(transport_.rank()) * in.bytes());
     InterNodeOptions exact = request.options;

@@ -22,6 +22,7 @@
 #include "ddl/transport/transport.hpp"
 
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -97,6 +98,11 @@ class Collectives {
   void reduce_slice_to(int root, const Reduction& between, std::byte* sums, std::size_t count,
                        const Request& request);
   bool is_on_host_of(int rank) const;
+  // One rank has the result already, or copies it.
+  bool is_alone() const { return transport_.size() == 1; }
+  static void copy_tensor(const Tensor& in, const Tensor& out) {
+    if (in.count != 0) std::memmove(out.data, in.data, in.bytes());
+  }
   void sum_natively(const Tensor& tensor, const Reduction& reduction, const Request& request);
   void update_natively(const Tensor& tensor, const Reduction& reduction, const Request& request,
                        const Context::Update& update);

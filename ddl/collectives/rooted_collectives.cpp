@@ -14,6 +14,7 @@ void Collectives::reduce(const Tensor& tensor, Operation operation, int root, st
   const Reduction reduction = reduction_of(tensor, operation, transport_.size());
   const Request request = make_request(OpType::reduce, tensor, rooted_detail(operation, root), number);
   guarded([&] {
+    if (is_alone()) return;
     const int local_root = grid_.local_rank_of[static_cast<std::size_t>(root)];
     const std::optional<SharedRange> range = buffers_.find(tensor);
     if (!comms_.empty()) {
@@ -76,6 +77,7 @@ void Collectives::scatter(const Tensor& in, const Tensor& out, int root, std::ui
   const Request request = make_request(OpType::scatter, out, root, number);
   const std::size_t bytes = out.bytes();
   guarded([&] {
+    if (is_alone()) return copy_tensor(in, out);
     if (!comms_.empty())
       return ddl::scatter(global_comm(), root, {in.data, is_root ? in.bytes() : 0}, {out.data, bytes},
                           request.options);
@@ -95,6 +97,7 @@ void Collectives::gather(const Tensor& in, const Tensor& out, int root, std::uin
   if (is_root) check_gather(in, out, transport_.size());
   const Request request = make_request(OpType::gather_tensor, in, root, number);
   guarded([&] {
+    if (is_alone()) return copy_tensor(in, out);
     if (comms_.empty()) return gather_on_host(in, is_root ? out.data : nullptr, request);
     ddl::gather(global_comm(), root, {out.data, is_root ? out.bytes() : 0}, {in.data, in.bytes()},
                 request.options);

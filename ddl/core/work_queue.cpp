@@ -35,6 +35,16 @@ void ask_for_short_slices() {
   syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
+// What `work` throws; null for nothing.
+std::exception_ptr error_of(const std::function<void()>& work) {
+  try {
+    work();
+    return nullptr;
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
 }  // namespace
 
 void Handle::State::finish(std::exception_ptr how) {
@@ -77,6 +87,13 @@ Handle WorkQueue::start(std::function<void()> work) {
   return Handle(std::move(state));
 }
 
+Handle WorkQueue::run_or_start(std::function<void()> work) {
+  if (!is_idle()) return start(std::move(work));
+  auto state = std::make_shared<Handle::State>();
+  state->finish(error_of(work));
+  return Handle(std::move(state));
+}
+
 void WorkQueue::drain() {
   if (is_this_thread()) return;
   std::unique_lock lock(mutex_);
@@ -99,12 +116,7 @@ void WorkQueue::run() {
     waiting_.pop_front();
     busy_ = true;
     lock.unlock();
-    std::exception_ptr error;
-    try {
-      work();
-    } catch (...) {
-      error = std::current_exception();
-    }
+    std::exception_ptr error = error_of(work);
     work = nullptr;  // destroys its captures before the waiter wakes
     state->finish(std::move(error));
     lock.lock();

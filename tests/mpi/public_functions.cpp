@@ -10,6 +10,7 @@
 
 namespace {
 
+using ddl::ConstTensor;
 using ddl::Context;
 using ddl::Handle;
 using ddl::Operation;
@@ -38,15 +39,18 @@ int main(int argc, char** argv) {
   Handle (Context::*const start_broadcast)(const Tensor&, int) = &Context::start_broadcast;
   void (Context::*const reduce)(const Tensor&, Operation, int) = &Context::reduce;
   Handle (Context::*const start_reduce)(const Tensor&, Operation, int) = &Context::start_reduce;
-  void (Context::*const gather)(const Tensor&, const Tensor&, int) = &Context::gather;
+  void (Context::*const gather)(const ConstTensor&, const Tensor&, int) = &Context::gather;
+  void (Context::*const scatter)(const ConstTensor&, const Tensor&, int) = &Context::scatter;
+  void (Context::*const all_gather)(const ConstTensor&, const Tensor&) = &Context::all_gather;
+  void (Context::*const reduce_scatter)(const ConstTensor&, const Tensor&, Operation) =
+      &Context::reduce_scatter;
   std::vector<std::string> (Context::*const gather_texts)(const std::string&) = &Context::gather;
   const std::size_t size =
       refer(broadcast, all_reduce, start_all_reduce, start_broadcast, reduce, start_reduce) +
       refer(&Context::rank, &Context::size, &Context::local_rank, &Context::local_size, &Context::host,
             &Context::hosts, &Context::dims, &Context::device, &Context::name_of, &Context::all_reduce_n,
-            &Context::reduce_scatter, &Context::all_gather, &Context::barrier, &Context::set_progress,
-            &Context::scatter, &Context::all_reduce_update) +
-      refer(gather, gather_texts) +
+            &Context::barrier, &Context::set_progress, &Context::all_reduce_update) +
+      refer(gather, gather_texts, scatter, all_gather, reduce_scatter) +
       refer(&Context::start_all_reduce_update, &Context::start, &Context::open_messages, &Context::abort,
             &Context::verify_tensors) +
       refer(&Handle::wait, &Handle::done, &WorkQueue::start, &WorkQueue::drain, &WorkQueue::is_idle) +

@@ -45,9 +45,9 @@
 #include "ddl/error.hpp"
 #include "ddl/rank_messages.hpp"
 #include "ddl/stall.hpp"
+#include "ddl/tensor.hpp"
 #include "ddl/work_queue.hpp"
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -55,7 +55,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -107,97 +106,6 @@ struct Options {
 // any thread.
 Options parse_options(const std::string& text, Options base = {});
 
-enum class Memory : std::uint8_t { host, device };
-
-// A vector of `count` elements of one type in the caller's memory, which it does not own. `name` appears in
-// messages only.
-struct Tensor {
-  std::byte* data = nullptr;
-  std::size_t count = 0;
-  DataType type = DataType::float32;
-  std::string name;
-  Memory memory = Memory::host;
-  void* stream = nullptr;  // cudaStream_t of a device_tensor
-
-  std::size_t bytes() const { return count * size_of(type); }
-};
-
-template <typename Values>
-concept SpanOfNumbers = requires(Values&& values) {
-  std::span(std::forward<Values>(values));
-};
-
-// A tensor in host memory: of one number, a float, shape [1]; of a std::vector, a std::array, an array, a
-// std::span and what else std::span takes, shape [values.size()]. Local; never throws ddl::Error.
-template <typename Values>
-Tensor tensor(Values&& values, std::string name = "") {
-  using Value = std::remove_reference_t<Values>;
-  if constexpr (SpanOfNumbers<Values>) {
-    const auto numbers = std::span(std::forward<Values>(values));
-    using Number = typename decltype(numbers)::element_type;
-    static_assert(!std::is_const_v<Number>,
-                  "ddl::tensor() needs numbers that are not const: calls write into the memory of a Tensor");
-    if constexpr (!std::is_const_v<Number>)
-      return {reinterpret_cast<std::byte*>(numbers.data()), numbers.size(), DataTypeOf<Number>::value,
-              std::move(name)};
-  } else if constexpr (!std::is_lvalue_reference_v<Values>) {
-    static_assert(std::is_lvalue_reference_v<Values>,
-                  "ddl::tensor() needs a variable: a temporary value is gone before the call writes into it");
-  } else {
-    static_assert(!std::is_const_v<Value>,
-                  "ddl::tensor() needs a number that is not const: calls write into the memory of a Tensor");
-    if constexpr (!std::is_const_v<Value>)
-      return {reinterpret_cast<std::byte*>(&values), 1, DataTypeOf<Value>::value, std::move(name)};
-  }
-  return {};
-}
-
-// What a call takes in place of a Tensor: whatever tensor() takes.
-template <typename Values>
-concept Numbers = !std::convertible_to<Values, const Tensor&>;
-
-// A tensor in GPU memory (cudaMalloc), shape [count], on this rank's GPU: the GPU that mode n selected, else
-// the GPU of the first such tensor. Local. With `stream`, a cudaStream_t: the call starts after the work that
-// the stream holds, and later work of the stream starts after the call. The call and Handle::wait() return
-// once that order is set up; an error of the sum is thrown by the next call. Without a stream the call waits
-// for the default stream and returns after the GPU has finished.
-// __half and __nv_bfloat16 have the layout of Float16 and BFloat16 (CUDA 12, cuda_fp16.h, cuda_bf16.h):
-// reinterpret_cast.
-template <typename Number>
-Tensor device_tensor(Number* values, std::size_t count, std::string name = "", void* stream = nullptr) {
-  return {reinterpret_cast<std::byte*>(values),
-          count,
-          DataTypeOf<Number>::value,
-          std::move(name),
-          Memory::device,
-          stream};
-}
-
-// Memory that all ranks of the host share: its sums need no copies. Destroy it before its Context, on all
-// ranks of the host in the same order; the destructor waits for them.
-template <typename Number>
-class Buffer {
- public:
-  Buffer() = default;
-  Buffer(std::shared_ptr<void> owner, std::span<Number> values) : owner_(std::move(owner)), values_(values) {}
-
-  std::span<Number> values() const { return values_; }
-  Number* data() const { return values_.data(); }
-  std::size_t size() const { return values_.size(); }
-  Number& operator[](std::size_t i) const { return values_[i]; }
-  auto begin() const { return values_.begin(); }
-  auto end() const { return values_.end(); }
-  // Elements [first, first + count) of the buffer; they must lie in it.
-  Tensor range(std::size_t first, std::size_t count, std::string name = "") const {
-    return tensor(values_.subspan(first, count), std::move(name));
-  }
-  operator Tensor() const { return tensor(values_); }
-
- private:
-  std::shared_ptr<void> owner_;
-  std::span<Number> values_;
-};
-
 class Context {
  public:
   // Blocks until all ranks have started. Connects over TCP where DDL_MASTER or Options::tcp is set; else
@@ -243,7 +151,9 @@ class Context {
   }
 
   // The functions below are collective over all ranks and blocking, but for start_*(). Counts are elements.
-  // Where a call changes one tensor, the numbers themselves stand for it: all_reduce(loss, Operation::sum).
+  // Numbers stand for a tensor: all_reduce(loss, Operation::sum), all_gather(part, whole). A call only reads
+  // its `in`, which may be const or a temporary value. One rank alone has each result at once: only start()
+  // and start_all_reduce_update() use the communication thread there.
 
   // Copies `tensor` of rank `root` (0 to size() - 1), shape [n], to `tensor` of all ranks. Exact also with
   // Options::wire.
@@ -263,10 +173,20 @@ class Context {
   void all_reduce_n(std::span<const Tensor> tensors, Operation operation);
   // `in`: [n * size()], `out`: [n], of one type. `out` becomes elements [rank * n, rank * n + n) of the sum
   // of all `in`. Throws usage for other counts.
-  void reduce_scatter(const Tensor& in, const Tensor& out, Operation operation);
+  void reduce_scatter(const ConstTensor& in, const Tensor& out, Operation operation);
+  template <typename In, typename Out>
+  requires InputAndOutput<In, Out>
+  void reduce_scatter(const In& in, Out&& out, Operation operation) {
+    reduce_scatter(ddl::input(in), ddl::output(std::forward<Out>(out)), operation);
+  }
   // `in`: [n], `out`: [n * size()], of one type. `out` becomes the `in` of all ranks in rank order. Throws
   // usage for other counts.
-  void all_gather(const Tensor& in, const Tensor& out);
+  void all_gather(const ConstTensor& in, const Tensor& out);
+  template <typename In, typename Out>
+  requires InputAndOutput<In, Out>
+  void all_gather(const In& in, Out&& out) {
+    all_gather(ddl::input(in), ddl::output(std::forward<Out>(out)));
+  }
   // `tensor` of rank `root` (0 to size() - 1), shape [n], becomes the sum, average, maximum, minimum or
   // product over all ranks. The tensors of the other ranks, shape [n], stay as they are. Throws usage as
   // all_reduce.
@@ -276,13 +196,25 @@ class Context {
     reduce(ddl::tensor(std::forward<Values>(values)), operation, root);
   }
   // `in` of rank `root`: [n * size()], `out`: [n], of one type. `out` becomes elements [rank * n, rank * n +
-  // n) of the root's `in`. Other ranks' `in` is not used: Tensor{} will do. Host memory only. Throws usage
+  // n) of the root's `in`. Other ranks' `in` is not used: ConstTensor{} or an empty vector
+  // will do. Host memory only. Throws usage
   // for other counts.
-  void scatter(const Tensor& in, const Tensor& out, int root);
+  void scatter(const ConstTensor& in, const Tensor& out, int root);
+  template <typename In, typename Out>
+  requires InputAndOutput<In, Out>
+  void scatter(const In& in, Out&& out, int root) {
+    scatter(ddl::input(in), ddl::output(std::forward<Out>(out)), root);
+  }
   // `in`: [n], `out` of rank `root`: [n * size()], of one type. The root's `out` becomes the `in` of all
-  // ranks in rank order. Other ranks' `out` is not used: Tensor{} will do. Host memory only. Throws usage for
+  // ranks in rank order. Other ranks' `out` is not used: Tensor{} or an empty vector will
+  // do. Host memory only. Throws usage for
   // other counts.
-  void gather(const Tensor& in, const Tensor& out, int root);
+  void gather(const ConstTensor& in, const Tensor& out, int root);
+  template <typename In, typename Out>
+  requires InputAndOutput<In, Out>
+  void gather(const In& in, Out&& out, int root) {
+    gather(ddl::input(in), ddl::output(std::forward<Out>(out)), root);
+  }
   // Returns after all ranks have called it.
   void barrier();
   // A number of the program's own, such as its step. Other ranks of the host get it in Stall::progress when

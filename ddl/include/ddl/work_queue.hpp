@@ -52,6 +52,8 @@ class WorkQueue {
   // Items run in the order of start(). The first one starts the thread. Throws nothing of `work`: see
   // Handle::wait().
   Handle start(std::function<void()> work);
+  // The same on the calling thread, before it returns, if no item is left.
+  Handle run_or_start(std::function<void()> work);
   // Returns when no item is left, at once on the queue's own thread; does not throw what the items threw.
   void drain();
   // Whether no item is left. Does not block.
