@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <exception>
 #include <map>
 #include <string>
@@ -120,6 +121,33 @@ int ddl_init(int* argc, char*** argv, const char* options, ddl_context** context
     const ddl::Options parsed = ddl::parse_options(options == nullptr ? "" : options);
     *context = new ddl_context{
         {argc == nullptr ? no_arguments : *argc, argv == nullptr ? no_words : *argv, parsed}, {}, {}};
+  });
+}
+
+int ddl_init_comm(const void* comm, size_t size, const char* options, ddl_context** context) {
+  return guarded([&] {
+    ddl::MpiComm ranks;
+    if (context != nullptr) *context = nullptr;
+    if (context == nullptr || comm == nullptr || size > sizeof(ranks.handle))
+      throw ddl::Error(ddl::Fault::usage,
+                       context == nullptr ? "the context argument is NULL" : "this is no MPI_Comm", "",
+                       "ddl_init_mpi(comm, NULL, &context) of ddl/ddl_mpi.h");
+    ranks.size = size;
+    std::memcpy(&ranks.handle, comm, size);
+    *context =
+        new ddl_context{ddl::Context(ranks, ddl::parse_options(options == nullptr ? "" : options)), {}, {}};
+  });
+}
+
+int ddl_split(ddl_context* context, int color, int key, ddl_context** group) {
+  return guarded([&] {
+    if (group == nullptr)
+      throw ddl::Error(ddl::Fault::usage, "the group argument is NULL", "",
+                       "ddl_split(context, color, key, &group)");
+    *group = nullptr;
+    std::optional<ddl::Context> made =
+        of(context).split(color == DDL_NO_GROUP ? std::nullopt : std::optional(color), key);
+    if (made) *group = new ddl_context{std::move(*made), {}, {}};
   });
 }
 

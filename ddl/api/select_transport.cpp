@@ -38,6 +38,33 @@ std::unique_ptr<Transport> make_transport(int& argc, char**& argv, const Options
 
 }  // namespace
 
+namespace {
+
+std::unique_ptr<Transport> make_transport_of(const MpiComm& ranks) {
+  if (!loaded_mpi())
+    throw Error(Fault::usage, "this process has loaded no MPI", "MPI",
+                "MPI_Init_thread before the Context; a program that links libmpi as a shared library");
+  return load_mpi_plugin().make_transport(ranks);
+}
+
+// Dims of the environment are those of the whole job.
+Options with_environment_of(Options options, const Transport& transport) {
+  std::string dims = options.dims;
+  options = with_environment(std::move(options));
+  if (launched_size().value_or(transport.size()) != transport.size()) options.dims = std::move(dims);
+  return options;
+}
+
+auto make_impl_of(const MpiComm& ranks, Options options) {
+  std::unique_ptr<Transport> transport = make_transport_of(ranks);
+  const Options chosen = with_environment_of(std::move(options), *transport);
+  return ContextFactory::make_impl(std::move(transport), chosen);
+}
+
+}  // namespace
+
+Context::Context(const MpiComm& ranks, Options options) : Context(make_impl_of(ranks, std::move(options))) {}
+
 Context::Context(int& argc, char**& argv, Options options)
     : Context(ContextFactory::make_impl(make_transport(argc, argv, with_environment(options)),
                                         with_environment(options))) {}

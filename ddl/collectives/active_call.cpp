@@ -15,37 +15,48 @@ constexpr unsigned part_bits = 16;
 }  // namespace
 
 // Allocations have numbers of their own: ranks of other hosts do not compare them.
-void ActiveCallTracker::begin(const CallInfo& info, const Tensor& tensor) {
+void ActiveCallTracker::begin(const CallInfo& info, const Tensor& tensor, const RankGroup& group) {
   const OpType op = info.call.program.value_or(info.op);
-  call_ = ActiveCall{op, info.call.sequence, &tensor};
+  call_ = ActiveCall{op, info.call.sequence, &tensor, &group};
   if (is_allocation(op)) return;
   const std::uint64_t first_part = info.call.sequence << part_bits;
-  const std::uint64_t sequence =
-      last().sequence >> part_bits == info.call.sequence ? last().sequence + 1 : first_part;
+  const std::uint64_t sequence = last().group == &group && last().sequence >> part_bits == info.call.sequence
+                                     ? last().sequence + 1
+                                     : first_part;
   newest_ = (newest_ + 1) % past_.size();
-  past_[newest_] = {sequence, record_of(info)};
+  past_[newest_] = {sequence, record_of(info), &group};
+}
+
+void ActiveCallTracker::forget(const RankGroup& group) noexcept {
+  for (PastCall& each : past_) {
+    if (each.group == &group) each = {};
+  }
 }
 
 CallSummary ActiveCallTracker::summary() const {
   if (!call_ || is_allocation(call_->op)) return {};
-  return {last().sequence, last().record.signature, describe_call(last().record, call_->tensor->name)};
+  return {last().sequence, last().record.signature,
+          describe_call(last().record, call_->tensor->name) + call_->group->suffix(), call_->group->id};
 }
 
-CallSummary ActiveCallTracker::summary(std::uint64_t sequence) const {
-  if (call_ && last().sequence == sequence) return summary();
-  const auto found = std::find_if(past_.begin(), past_.end(),
-                                  [&](const PastCall& each) { return each.sequence == sequence; });
+CallSummary ActiveCallTracker::summary(std::uint64_t group, std::uint64_t sequence) const {
+  const auto is_asked_for = [&](const PastCall& each) {
+    return each.sequence == sequence && each.group != nullptr && each.group->id == group;
+  };
+  if (call_ && is_asked_for(last())) return summary();
+  const auto found = std::find_if(past_.begin(), past_.end(), is_asked_for);
   if (sequence == 0 || found == past_.end()) return summary();
-  return {sequence, found->record.signature, describe_call(found->record)};
+  return {sequence, found->record.signature, describe_call(found->record) + found->group->suffix(), group};
 }
 
 std::string ActiveCallTracker::name() const {
   if (!call_) return "this call";
   std::string text = fmt::format("{} #{}", name_of(call_->op), call_->number);
-  if (!has_numbers(call_->op)) return text;
+  if (!has_numbers(call_->op)) return text + call_->group->suffix();
   const Tensor& tensor = *call_->tensor;
   if (tensor.count != 0) text += fmt::format(" of {} {}", tensor.count, name_of(tensor.type));
-  return tensor.name.empty() ? text : fmt::format("{} \"{}\"", text, tensor.name);
+  if (!tensor.name.empty()) text += fmt::format(" \"{}\"", tensor.name);
+  return text + call_->group->suffix();
 }
 
 StallWatch ActiveCallTracker::name_stalls(const StallWatch& watch) const {
@@ -53,7 +64,8 @@ StallWatch ActiveCallTracker::name_stalls(const StallWatch& watch) const {
   return {watch.seconds, [this, report = watch.report](const Stall& stall) {
             Stall named = stall;
             if (call_) {
-              if (named.call.empty()) named.call = fmt::format("call #{}", call_->number);
+              if (named.call.empty())
+                named.call = fmt::format("call #{}{}", call_->number, call_->group->suffix());
               named.tensor = call_->tensor->name;
             }
             report(named);

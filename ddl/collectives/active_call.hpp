@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ddl/core/call_record.hpp"
+#include "ddl/core/rank_group.hpp"
 #include "ddl/ddl.hpp"
 #include "ddl/stall.hpp"
 
@@ -16,16 +17,18 @@ namespace ddl {
 
 class ActiveCallTracker {
  public:
-  // Until end(). `tensor` must outlive the call.
-  void begin(const CallInfo& info, const Tensor& tensor);
+  // Until end(). `tensor` must outlive the call, `group` all that is asked before forget().
+  void begin(const CallInfo& info, const Tensor& tensor, const RankGroup& group);
   void end() noexcept { call_.reset(); }
+  // No call of `group` is known any more.
+  void forget(const RankGroup& group) noexcept;
 
   // "all_reduce #812 of 4096 float32 "conv1""; "this call" where none is in progress.
   std::string name() const;
   // The call in progress, for comparing it with another rank's; sequence 0 where none is.
   CallSummary summary() const;
-  // The call of that sequence, while it is one of the last few; else as summary().
-  CallSummary summary(std::uint64_t sequence) const;
+  // The group's call of that sequence, while it is one of the last few; else as summary().
+  CallSummary summary(std::uint64_t group, std::uint64_t sequence) const;
   // `watch` with the call's number and tensor added to each Stall. The tracker outlives it.
   StallWatch name_stalls(const StallWatch& watch) const;
 
@@ -46,11 +49,13 @@ class ActiveCallTracker {
     OpType op;
     std::uint64_t number;
     const Tensor* tensor;
+    const RankGroup* group;
   };
   // One number may have several parts, such as the groups of all_reduce_n: each has a sequence of its own.
   struct PastCall {
     std::uint64_t sequence = 0;
     CallRecord record{};
+    const RankGroup* group = nullptr;
   };
   const PastCall& last() const { return past_[newest_]; }
 

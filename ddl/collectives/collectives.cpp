@@ -19,47 +19,49 @@ std::vector<PeerComm*> pointers(const std::vector<std::unique_ptr<PeerComm>>& co
   return all;
 }
 
-// Null on one host: its ranks see each other in shared memory.
-std::unique_ptr<LivenessInspector> make_inspector(Transport& transport, const Grid& grid,
-                                                  const Place& place) {
-  if (grid.hosts.size() < 2) return nullptr;
-  std::unique_ptr<OobChannel> channel = transport.make_oob_channel();
-  if (!channel) return nullptr;
-  return std::make_unique<LivenessInspector>(
-      std::move(channel), [&grid](int rank) { return grid.name_of(rank); }, place.neighbours());
-}
-
 }  // namespace
 
-Collectives::Collectives(Transport& transport, const Grid& grid, const Options& options)
+Collectives::Collectives(Transport& transport, const Grid& grid, const Options& options, CallFamily& family,
+                         const RankGroup& group)
     : transport_(transport),
       grid_(grid),
       options_(options),
       place_(grid.place(transport.rank())),
-      inspector_(make_inspector(transport, grid, place_)),
+      family_(family),
+      group_(group),
       node_comm_(transport.make_node_comm(grid)),
       buffers_(*node_comm_),
-      node_(*node_comm_, options.timeout_seconds),
+      node_(*node_comm_, options.timeout_seconds, group.suffix()),
       comms_(transport.make_level_comms(grid, options.timeout_seconds)),
       monitor_(transport, grid, report_interval(options), comms_),
       comm_pointers_(pointers(comms_)),
       tuner_({transport.rank() == 0 ? options.cache_dir.value_or("") : "",
               render_topology(grid, options, kernel_name())}) {
-  node_.set_stall_watch(active_call_.name_stalls(options_.stall));
-  if (inspector_) {
-    node_.set_inspector(inspector_.get(), place_.local_ranks);
-    inspector_->set_call_finder({[this] { return active_call_.summary(); },
-                                 [this](std::uint64_t sequence) { return active_call_.summary(sequence); }});
-  }
-  for (const auto& comm : comms_) {
-    comm->set_stall_watch(active_call_.name_stalls(options_.stall));
-    comm->set_call_namer([this] { return active_call_.name(); });
-    comm->set_inspector(inspector_.get());
-  }
+  node_.set_stall_watch(family_.active_call.name_stalls(options_.stall));
+  for (const auto& comm : comms_) prepare(*comm);
+  use_inspector();
+  family_.members.push_back(this);
   if (options.mode == Mode::explore && transport.size() > 1) tuner_.load(transport);
 }
 
-Collectives::~Collectives() = default;
+Collectives::~Collectives() {
+  std::erase(family_.members, this);
+  family_.active_call.forget(group_);
+}
+
+void Collectives::prepare(PeerComm& comm) {
+  comm.set_stall_watch(family_.active_call.name_stalls(options_.stall));
+  comm.set_call_namer([this] { return family_.active_call.name(); });
+}
+
+void Collectives::use_inspector() {
+  if (!family_.inspector) return;
+  std::vector<int> ranks;
+  for (const int rank : place_.local_ranks) ranks.push_back(grid_.first_rank_of(rank));
+  node_.set_inspector(family_.inspector.get(), std::move(ranks));
+  for (const auto& comm : comms_) comm->set_inspector(family_.inspector.get());
+  if (global_comm_) global_comm_->set_inspector(family_.inspector.get());
+}
 
 Reduction Collectives::reduction_of(const Tensor& tensor, Operation operation, int ranks) {
   check_operation(tensor, operation);
@@ -78,7 +80,7 @@ Collectives::Request Collectives::make_request(OpType op, const Tensor& tensor, 
   Request request;
   request.call = {number, hash_text(tensor.name, hash_numbers(numbers)), op, tensor.name,
                   recorded_detail(detail)};
-  active_call_.begin({op, request.call, tensor.count, tensor.type, 0}, tensor);
+  family_.active_call.begin({op, request.call, tensor.count, tensor.type, 0}, tensor, group_);
   request.options.signature = static_cast<std::uint32_t>(request.call.signature);
   request.options.wire_dtype = options_.wire;
   return request;
@@ -93,7 +95,8 @@ void Collectives::rendezvous_whole(const Tensor& tensor, const Request& request)
 // An update's exception, or no memory: the others would wait for this rank.
 void Collectives::broadcast_exception(const std::exception& error) {
   const std::string me = grid_.name_of(transport_.rank());
-  broadcast_error({Fault::lost, fmt::format("{} failed in {}: {}", me, active_call_.name(), error.what()), me,
+  broadcast_error({Fault::lost,
+                   fmt::format("{} failed in {}: {}", me, family_.active_call.name(), error.what()), me,
                    "look for that rank's own message"});
 }
 
@@ -291,9 +294,8 @@ void Collectives::broadcast(const Tensor& tensor, int root, std::uint64_t number
 PeerComm& Collectives::global_comm() {
   if (!global_comm_) {
     global_comm_ = transport_.make_global_comm(grid_, options_.timeout_seconds);
-    global_comm_->set_stall_watch(active_call_.name_stalls(options_.stall));
-    global_comm_->set_call_namer([this] { return active_call_.name(); });
-    global_comm_->set_inspector(inspector_.get());
+    prepare(*global_comm_);
+    global_comm_->set_inspector(family_.inspector.get());
   }
   return *global_comm_;
 }

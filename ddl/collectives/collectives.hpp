@@ -10,8 +10,8 @@
 // from any thread.
 #pragma once
 
-#include "ddl/collectives/active_call.hpp"
 #include "ddl/collectives/bandwidth_monitor.hpp"
+#include "ddl/collectives/call_family.hpp"
 #include "ddl/collectives/inter_node_collectives.hpp"
 #include "ddl/collectives/sum_tuner.hpp"
 #include "ddl/collectives/tensor_packer.hpp"
@@ -33,7 +33,9 @@ namespace ddl {
 
 class Collectives {
  public:
-  Collectives(Transport& transport, const Grid& grid, const Options& options);
+  // All but `options` outlive it. `family` has the grid of the first Context.
+  Collectives(Transport& transport, const Grid& grid, const Options& options, CallFamily& family,
+              const RankGroup& group);
   ~Collectives();
   Collectives(const Collectives&) = delete;
   Collectives& operator=(const Collectives&) = delete;
@@ -62,7 +64,9 @@ class Collectives {
   void rendezvous(const CallInfo& info, const Tensor& tensor);
   void check_errors();
   void broadcast_error(const Error& error) noexcept;
-  LivenessInspector* inspector() { return inspector_.get(); }
+  LivenessInspector* inspector() { return family_.inspector.get(); }
+  // From now on waits ask the family's inspector.
+  void use_inspector();
   NodeComm& node_comm() { return *node_comm_; }
   // After an error: nothing that is freed waits for the other ranks.
   void abandon() { node_comm_->abandon(); }
@@ -110,10 +114,11 @@ class Collectives {
   std::shared_ptr<SharedBuffer> exchange_buffer(const Tensor& tensor, const Request& request);
   void gather_on_host(const Tensor& in, std::byte* out, const Request& request);
   PeerComms comms() const { return comm_pointers_; }
+  void prepare(PeerComm& comm);
   // Sends an error of this rank to the other ranks of the host, so that they do not wait for it.
   template <typename Work>
   void guarded(const Work& work) {
-    const ActiveCallTracker::Scope scope(active_call_);
+    const ActiveCallTracker::Scope scope(family_.active_call);
     try {
       work();
     } catch (const Error& error) {
@@ -130,8 +135,8 @@ class Collectives {
   const Grid& grid_;
   Options options_;
   Place place_;
-  ActiveCallTracker active_call_;
-  std::unique_ptr<LivenessInspector> inspector_;  // null on one host
+  CallFamily& family_;
+  const RankGroup& group_;
   std::unique_ptr<NodeComm> node_comm_;
   SharedBufferRegistry buffers_;
   NodeCollectives node_;

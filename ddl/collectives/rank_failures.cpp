@@ -8,8 +8,8 @@
 namespace ddl {
 
 void Collectives::rendezvous(const CallInfo& info, const Tensor& tensor) {
-  active_call_.begin(info, tensor);
-  const ActiveCallTracker::Scope scope(active_call_);
+  family_.active_call.begin(info, tensor, group_);
+  const ActiveCallTracker::Scope scope(family_.active_call);
   InterNodeOptions options;
   options.signature = static_cast<std::uint32_t>(info.call.signature);
   node_.rendezvous(info);
@@ -18,26 +18,29 @@ void Collectives::rendezvous(const CallInfo& info, const Tensor& tensor) {
 
 void Collectives::end() noexcept {
   node_.end();
-  if (!inspector_) return;
-  std::vector<int> elsewhere = place_.neighbours();  // the ranks of this host see it in shared memory
-  std::erase_if(elsewhere,
-                [&](int rank) { return grid_.host_of[static_cast<std::size_t>(rank)] == place_.host; });
-  inspector_->report_end(elsewhere);
+  if (!family_.inspector) return;
+  std::vector<int> elsewhere;  // the ranks of this host see it in shared memory
+  for (const int rank : place_.neighbours()) {
+    if (grid_.host_of[static_cast<std::size_t>(rank)] != place_.host)
+      elsewhere.push_back(grid_.first_rank_of(rank));
+  }
+  family_.inspector->report_end(elsewhere, group_.id);
 }
 
 void Collectives::leave() noexcept {
   end();
-  if (inspector_) inspector_->flush();
+  if (family_.inspector) family_.inspector->flush();
 }
 
 void Collectives::check_errors() {
-  node_.check_errors();
-  if (inspector_) inspector_->poll(-1);
+  for (const Collectives* const member : family_.members) member->node_.check_errors();
+  if (family_.inspector) family_.inspector->poll(-1);
 }
 
+// Ranks that wait for this one may do so in any group.
 void Collectives::broadcast_error(const Error& error) noexcept {
-  node_.report_failure(error);
-  if (inspector_) inspector_->report_failure(error);
+  for (Collectives* const member : family_.members) member->node_.report_failure(error);
+  if (family_.inspector) family_.inspector->report_failure(error);
 }
 
 }  // namespace ddl

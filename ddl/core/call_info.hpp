@@ -27,7 +27,8 @@ enum class OpType : std::uint8_t {
   allocate_for_host,
   reduce,
   scatter,
-  gather_tensor
+  gather_tensor,
+  split
 };
 
 // The detail of a call with an operation and a root. In a record, the largest detail stands for larger ones,

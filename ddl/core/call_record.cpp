@@ -68,12 +68,13 @@ std::string_view name_of(OpType op) {
   constexpr std::string_view names[] = {"the start",  "barrier",        "broadcast",    "reduce_scatter",
                                         "all_gather", "all_reduce",     "all_reduce_n", "all_reduce_update",
                                         "gather",     "verify_tensors", "allocate",     "allocate_for_host",
-                                        "reduce",     "scatter",        "gather"};
+                                        "reduce",     "scatter",        "gather",       "split"};
   return names[static_cast<std::size_t>(op) % std::size(names)];
 }
 
 bool has_numbers(OpType op) {
-  return (op >= OpType::broadcast && op <= OpType::all_reduce_update) || op >= OpType::reduce;
+  return (op >= OpType::broadcast && op <= OpType::all_reduce_update) ||
+         (op >= OpType::reduce && op <= OpType::gather_tensor);
 }
 
 bool is_allocation(OpType op) { return op == OpType::allocate || op == OpType::allocate_for_host; }

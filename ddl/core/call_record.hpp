@@ -25,9 +25,10 @@ struct CallRecord {
 
 // A call as ranks of other hosts get it.
 struct CallSummary {
-  std::uint64_t sequence = 0;  // the same on all ranks for the same part of a call; 0: none
+  std::uint64_t sequence = 0;  // the same on all ranks of the group for the same part of a call; 0: none
   std::uint64_t signature = 0;
-  std::string text;  // describe_call()
+  std::string text;         // describe_call(), with the group
+  std::uint64_t group = 0;  // RankGroup::id
 };
 
 // Of calls that are not all equal: `usual` makes the call that most make, `odd` is the first that does not.

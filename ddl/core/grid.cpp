@@ -159,7 +159,8 @@ void add_neighbours(const std::vector<int>& deadlock, int me, std::vector<int>& 
 std::string Grid::text() const { return joined_dims(dims); }
 
 std::string Grid::name_of(int rank) const {
-  return name_rank(rank, hosts[static_cast<std::size_t>(host_of[static_cast<std::size_t>(rank)])]);
+  return name_rank(first_rank_of(rank),
+                   hosts[static_cast<std::size_t>(host_of[static_cast<std::size_t>(rank)])]);
 }
 
 Place Grid::place(int rank) const {

@@ -36,9 +36,13 @@ struct Grid {
   std::vector<int> host_of;                // by rank
   std::vector<int> local_rank_of;          // by rank
   std::vector<std::vector<int>> ranks_of;  // by host: ranks in order of local rank
+  std::vector<int> first_ranks;  // of a group, by rank: its rank in the first Context; empty: the same
 
   std::string text() const;             // "4x2x1"
-  std::string name_of(int rank) const;  // "rank 3 (h2)"
+  std::string name_of(int rank) const;  // "rank 3 (h2)", by its rank in the first Context
+  int first_rank_of(int rank) const {
+    return first_ranks.empty() ? rank : first_ranks[static_cast<std::size_t>(rank)];
+  }
   Place place(int rank) const;
   // Where a host stands on each level of a Place: what broadcast() takes as the root.
   std::vector<int> position_of(int host) const;

@@ -49,30 +49,33 @@ void LivenessInspector::check_awaited(TimePoint now) {
   const int rank = awaited_.front();
   const CallSummary mine = calls_.current();
   if (mine.sequence == 0) return;
-  if (rank != wait_.rank || mine.sequence != wait_.sequence) {
-    wait_ = {rank, mine.sequence, now, 0};
+  if (rank != wait_.rank || mine.sequence != wait_.sequence || mine.group != wait_.group) {
+    wait_ = {rank, mine.group, mine.sequence, now, 0};
     call_answer_.reset();
   }
-  const auto ended = ended_.find(rank);
+  const auto ended = ended_.find({rank, mine.group});
   if (ended != ended_.end() && now - std::max(ended->second, wait_.since) >= grace_after_end)
     throw make_end_error(name_of_(rank), mine.text);
   if (wait_.question == 0 && now - wait_.since >= compare_calls_after) {
     OobMessage question;
     question.kind = OobMessage::Kind::call_question;
     question.number = wait_.question = ++number_;
+    question.group = mine.group;
     question.sequence = mine.sequence;
     channel_->send(rank, question);
   }
-  if (call_answer_ && call_answer_->sequence == mine.sequence && call_answer_->signature != mine.signature)
+  if (call_answer_ && call_answer_->group == mine.group && call_answer_->sequence == mine.sequence &&
+      call_answer_->signature != mine.signature)
     throw different_calls(rank, call_answer_->text, mine);
 }
 
 void LivenessInspector::answer_call_question(int from, const OobMessage& question) {
   if (!calls_.find) return;
-  const CallSummary call = calls_.find(question.sequence);
+  const CallSummary call = calls_.find(question.group, question.sequence);
   OobMessage answer;
   answer.kind = OobMessage::Kind::call_answer;
   answer.number = question.number;
+  answer.group = call.group;
   answer.sequence = call.sequence;
   answer.signature = call.signature;
   store_text(answer.what, call.text);
@@ -99,6 +102,7 @@ Error LivenessInspector::mismatch(int rank) {
   OobMessage question;
   question.kind = OobMessage::Kind::call_question;
   question.number = wait_.question = ++number_;
+  question.group = mine.group;
   question.sequence = mine.sequence;
   call_answer_.reset();
   channel_->send(rank, question);
@@ -110,10 +114,11 @@ Error LivenessInspector::mismatch(int rank) {
   return different_calls(rank, call_answer_ ? call_answer_->text : "", mine);
 }
 
-void LivenessInspector::report_end(std::span<const int> ranks) noexcept {
+void LivenessInspector::report_end(std::span<const int> ranks, std::uint64_t group) noexcept {
   if (failure_reported_) return;
   OobMessage message;
   message.kind = OobMessage::Kind::end;
+  message.group = group;
   for (const int rank : ranks) channel_->send(rank, message);
 }
 
@@ -129,11 +134,7 @@ void LivenessInspector::answer_messages() {
   while (const auto received = channel_->take()) {
     const OobMessage& message = received->message;
     if (message.kind == OobMessage::Kind::question) {
-      OobMessage answer;
-      answer.kind = OobMessage::Kind::answer;
-      answer.number = message.number;
-      answer.waits_for = awaited_by(received->from);
-      channel_->send(received->from, answer);
+      answer_question(received->from, message.number);
     } else if (message.kind == OobMessage::Kind::failure) {
       throw Error(static_cast<Fault>(message.fault), text_in(message.what), text_in(message.where),
                   text_in(message.hint));
@@ -141,13 +142,27 @@ void LivenessInspector::answer_messages() {
       answer_call_question(received->from, message);
     } else if (message.kind == OobMessage::Kind::call_answer) {
       if (message.number == wait_.question)
-        call_answer_ = CallSummary{message.sequence, message.signature, text_in(message.what)};
+        call_answer_ = CallSummary{message.sequence, message.signature, text_in(message.what), message.group};
     } else if (message.kind == OobMessage::Kind::end) {
-      ended_.emplace(received->from, InspectorClock::now());
+      ended_.emplace(std::pair(received->from, message.group), InspectorClock::now());
     } else if (message.number == number_) {  // an older one was given up on
-      answer_ = message.waits_for;
+      const bool is_elsewhere = calls_.current && calls_.current().group != message.group;
+      answer_ = Answer{message.waits_for, is_elsewhere ? text_in(message.what) : ""};
     }
   }
+}
+
+void LivenessInspector::answer_question(int from, std::uint32_t number) {
+  OobMessage answer;
+  answer.kind = OobMessage::Kind::answer;
+  answer.number = number;
+  answer.waits_for = awaited_by(from);
+  if (calls_.current) {
+    const CallSummary call = calls_.current();
+    answer.group = call.group;
+    store_text(answer.what, call.text);
+  }
+  channel_->send(from, answer);
 }
 
 // A rank that asks also waits: where this rank waits for several, the one that asks is the least suspect, and
@@ -157,7 +172,7 @@ int LivenessInspector::awaited_by(int asker) const {
   return other != awaited_.end() ? *other : awaited_.empty() ? -1 : asker;
 }
 
-std::optional<int> LivenessInspector::ask(int rank) {
+std::optional<LivenessInspector::Answer> LivenessInspector::ask(int rank) {
   OobMessage question;
   question.number = ++number_;
   answer_.reset();
@@ -172,25 +187,29 @@ std::optional<int> LivenessInspector::ask(int rank) {
 
 LivenessInspector::Unresponsive LivenessInspector::find_unresponsive(int rank) {
   if (std::find(awaited_.begin(), awaited_.end(), rank) == awaited_.end()) awaited_ = {rank};
-  std::vector<int> chain{rank};
+  std::vector<Link> chain{{rank, ""}};
   while (true) {
-    const auto next = ask(chain.back());
-    if (!next) break;
+    const auto answer = ask(chain.back().rank);
+    if (!answer) break;
+    const int next = answer->waits_for;
     const bool known =
-        *next < 0 || *next == channel_->rank() || std::find(chain.begin(), chain.end(), *next) != chain.end();
-    if (*next >= 0) chain.push_back(*next);
-    if (known) return {chain.back(), true, name_of_(chain.back()), render_chain(chain, true)};
+        next < 0 || next == channel_->rank() ||
+        std::any_of(chain.begin(), chain.end(), [&](const Link& each) { return each.rank == next; });
+    if (next >= 0) chain.push_back({next, answer->other_call});
+    if (known) return {chain.back().rank, true, name_of_(chain.back().rank), render_chain(chain, true)};
   }
-  unresponsive_ = chain.back();
+  unresponsive_ = chain.back().rank;
   return {unresponsive_, false, name_of_(unresponsive_), render_chain(chain, false)};
 }
 
-std::string LivenessInspector::render_chain(const std::vector<int>& chain, bool deadlock) const {
-  std::string text = fmt::format("{} waits for {}", name_of_(channel_->rank()), name_of_(chain.front()));
+std::string LivenessInspector::render_chain(const std::vector<Link>& chain, bool deadlock) const {
+  std::string text = fmt::format("{} waits for {}", name_of_(channel_->rank()), name_of_(chain.front().rank));
   const std::size_t skipped = chain.size() > max_chain_shown ? chain.size() - max_chain_shown : 0;
   if (skipped > 0) text += fmt::format(", which waits for {} more one after the other", skipped);
   for (std::size_t i = 1 + skipped; i < chain.size(); ++i)
-    text += fmt::format(", which waits for {}", name_of_(chain[i]));
+    text +=
+        fmt::format(", which waits{} for {}", chain[i].other_call.empty() ? "" : " in " + chain[i].other_call,
+                    name_of_(chain[i].rank));
   return text + (deadlock ? ": they wait for each other" : ", which does not respond");
 }
 

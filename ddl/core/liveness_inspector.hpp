@@ -17,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ddl {
@@ -50,7 +51,7 @@ class LivenessInspector {
   // What this rank calls: now, or under a number of its last calls.
   struct CallFinder {
     std::function<CallSummary()> current;
-    std::function<CallSummary(std::uint64_t sequence)> find;
+    std::function<CallSummary(std::uint64_t group, std::uint64_t sequence)> find;
   };
   void set_call_finder(CallFinder finder) { calls_ = std::move(finder); }
   // Both calls by name, for `rank` whose message does not belong to this rank's call. Blocks up to `patience`
@@ -58,8 +59,8 @@ class LivenessInspector {
   Error mismatch(int rank);
 
   void report_failure(const Error& error) noexcept;
-  // This rank makes no more calls.
-  void report_end(std::span<const int> ranks) noexcept;
+  // This rank makes no more calls in `group`.
+  void report_end(std::span<const int> ranks, std::uint64_t group = 0) noexcept;
   // Blocks 0.1 s, in which messages that this rank has sent can leave.
   void flush() noexcept;
 
@@ -71,8 +72,18 @@ class LivenessInspector {
   void check_awaited(TimePoint now);
   Error different_calls(int rank, const std::string& its_call, const CallSummary& mine) const;
   int awaited_by(int asker) const;
-  std::optional<int> ask(int rank);
-  std::string render_chain(const std::vector<int>& chain, bool deadlock) const;
+  // What a rank answers: for which it waits, and in which call, if that is of another group than this rank's.
+  struct Answer {
+    int waits_for = -1;
+    std::string other_call;
+  };
+  void answer_question(int from, std::uint32_t number);
+  std::optional<Answer> ask(int rank);
+  struct Link {
+    int rank = -1;
+    std::string other_call;  // in which the rank before waits for it
+  };
+  std::string render_chain(const std::vector<Link>& chain, bool deadlock) const;
 
   std::unique_ptr<OobChannel> channel_;
   std::function<std::string(int)> name_of_;
@@ -82,12 +93,14 @@ class LivenessInspector {
   std::vector<int> awaited_;
   int unresponsive_ = -1;  // gets no more notes
   std::uint32_t number_ = 0;
-  std::optional<int> answer_;  // to the last question
+  std::optional<Answer> answer_;  // to the last question
   bool failure_reported_ = false;
   CallFinder calls_;
-  std::map<int, TimePoint> ended_;  // ranks that make no more calls, and since when this is known
+  std::map<std::pair<int, std::uint64_t>, TimePoint>
+      ended_;  // who has ended in which group, known since when
   struct Wait {
     int rank = -1;
+    std::uint64_t group = 0;
     std::uint64_t sequence = 0;
     TimePoint since;
     std::uint32_t question = 0;  // asked what it calls; 0: not yet

@@ -14,9 +14,10 @@ struct OobMessage {
   std::uint32_t number = 0;     // of the question
   std::int32_t waits_for = -1;  // answer: for whom it waits
   std::uint32_t fault = 0;      // failure: the error
+  std::uint64_t group = 0;      // RankGroup::id of the call; end: of the Context that has ended
   std::uint64_t sequence = 0;   // of the call that is asked for, or answered
   std::uint64_t signature = 0;  // call_answer
-  char what[768] = {};          // failure; call_answer: the call, "all_reduce #812 (max) of 4096 float32"
+  char what[768] = {};  // failure; answer, call_answer: the call, "all_reduce #812 (max) of 4096 float32"
   char where[512] = {};
   char hint[512] = {};
 };

@@ -224,6 +224,7 @@ void GpuCollectives::issue(const GpuCall& call) {
     case OpType::verify_tensors:
     case OpType::allocate:
     case OpType::allocate_for_host:
+    case OpType::split:
       break;
   }
   comms_->all_reduce(call.tensors, call.operation);
@@ -318,7 +319,8 @@ std::optional<Heartbeat::Unresponsive> GpuCollectives::find_unresponsive_elsewhe
   LivenessInspector* const inspector = collectives_.inspector();
   for (int rank = 0; inspector != nullptr && rank < transport_.size(); ++rank) {
     if (grid_.host_of[static_cast<std::size_t>(rank)] == collectives_.place().host) continue;
-    const LivenessInspector::Unresponsive unresponsive = inspector->find_unresponsive(rank);
+    const LivenessInspector::Unresponsive unresponsive =
+        inspector->find_unresponsive(grid_.first_rank_of(rank));
     if (!unresponsive.deadlock) return Heartbeat::Unresponsive{-1, unresponsive.name, "does not respond", ""};
   }
   return std::nullopt;

@@ -5,13 +5,10 @@
 #include "ddl/core/core_shortage.hpp"
 #include "ddl/core/fixed_text.hpp"
 #include "ddl/core/liveness_inspector.hpp"
+#include "ddl/node/futex.hpp"
 
 #include <fmt/format.h>
-#include <linux/futex.h>
 #include <sched.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -28,8 +25,6 @@ namespace ddl {
 namespace {
 
 using BarrierClock = std::chrono::steady_clock;
-using Flag = std::atomic<std::uint32_t>;
-static_assert(Flag::is_always_lock_free && sizeof(Flag) == 4);
 
 constexpr auto spin_time = std::chrono::microseconds(20);
 constexpr auto yield_time = std::chrono::microseconds(200);
@@ -38,25 +33,6 @@ constexpr auto yield_time = std::chrono::microseconds(200);
 constexpr auto preempted_after = std::chrono::microseconds(500);
 constexpr std::uint32_t rendezvous_without_yield = 64;
 constexpr auto check_period = std::chrono::milliseconds(100);
-
-void relax() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#elif defined(__powerpc64__)
-  asm volatile("or 27,27,27");
-#endif
-}
-
-// Between processes: no FUTEX_PRIVATE_FLAG.
-void sleep_on(Flag& word, std::uint32_t value, std::chrono::nanoseconds most) {
-  const timespec limit{.tv_sec = most.count() / 1'000'000'000, .tv_nsec = most.count() % 1'000'000'000};
-  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT, value, &limit, nullptr, 0);
-}
-void wake_all(Flag& word) {
-  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
-}
 
 }  // namespace
 
@@ -98,7 +74,8 @@ struct NodeBarrier::Impl {
   NodeComm& group;
   std::shared_ptr<SharedBuffer> block;
   std::chrono::duration<double> timeout;
-  std::vector<Shared*> ranks;
+  std::string suffix;
+  std::vector<Shared*> ranks = {};
   std::uint32_t arrived = 0;
   bool oversubscribed = false;
   std::uint32_t no_yield = 0;  // for so many meetings
@@ -131,6 +108,7 @@ struct NodeBarrier::Impl {
   bool find_blocking_rank(std::size_t rank, const CallRecord& record, bool late) const;
   Stall describe_stall(const CallRecord& record) const;
   void compare(const CallRecord& record) const;
+  std::string name(const CallRecord& record) const { return render_record(record) + suffix; }
   void count_cpus();
 };
 
@@ -170,11 +148,14 @@ bool NodeBarrier::Impl::find_blocking_rank(std::size_t rank, const CallRecord& r
     if (!late) return false;
     const LivenessInspector::Unresponsive unresponsive = inspector->find_unresponsive(job_ranks[rank]);
     if (has_arrived(rank)) return true;
-    if (unresponsive.deadlock || unresponsive.rank == job_ranks[rank]) return false;
-    throw Error(Fault::lost,
-                fmt::format("{} has not come to {} within {:g} s: {}", group.name_of(static_cast<int>(rank)),
-                            render_record(record), timeout.count(), unresponsive.chain),
-                unresponsive.name, "check whether the process runs, and read its last output");
+    if (!unresponsive.deadlock && unresponsive.rank == job_ranks[rank]) return false;
+    const std::string it = group.name_of(static_cast<int>(rank));
+    throw Error(
+        Fault::lost,
+        fmt::format("{} has not come to {} within {:g} s: {}", it, name(record), timeout.count(),
+                    unresponsive.chain),
+        unresponsive.deadlock ? it : unresponsive.name,
+        unresponsive.deadlock ? same_calls_hint : "check whether the process runs, and read its last output");
   } catch (const Error& error) {
     fail(error);
   }
@@ -206,20 +187,20 @@ void NodeBarrier::Impl::check_missing_ranks(const CallRecord& record,
   if (!dead.empty()) {
     fail(Error(Fault::lost,
                fmt::format("{} ended before {} came to {}", named(dead), dead.size() == 1 ? "it" : "they",
-                           render_record(record)),
+                           name(record)),
                named(dead), "look for that rank's own message, or a kill for memory (dmesg), further up"));
   }
   if (!ended.empty()) {
     fail(Error(Fault::lost,
                fmt::format("{} {} no more calls, and this is {}", named(ended),
-                           ended.size() == 1 ? "makes" : "make", render_record(record)),
+                           ended.size() == 1 ? "makes" : "make", name(record)),
                named(ended), "all ranks make the same calls before their Context ends"));
   }
   if (!missing.empty() && find_blocking_rank(first, record, waited >= timeout)) return;
   if (!missing.empty() && waited >= timeout) {
     fail(Error(Fault::lost,
                fmt::format("{} {} not come to {} within {:g} s", named(missing),
-                           missing.size() == 1 ? "has" : "have", render_record(record), timeout.count()),
+                           missing.size() == 1 ? "has" : "have", name(record), timeout.count()),
                named(missing),
                "see what that rank does: stopped, on another path of the program, or slow (then raise the "
                "timeout)" +
@@ -237,7 +218,7 @@ Stall NodeBarrier::Impl::describe_stall(const CallRecord& record) const {
     const int local = static_cast<int>(rank);
     if (stall.missing.empty()) {
       // It writes its next note into the other place, and is one meeting behind.
-      stall.seen = "last in " + render_record(ranks[rank]->line.records[(arrived - 1) % 2]);
+      stall.seen = "last in " + name(ranks[rank]->line.records[(arrived - 1) % 2]);
       const std::string process = group.state_of(local);
       if (!process.empty()) stall.seen += "; " + process;
       if (inspector != nullptr) {
@@ -248,7 +229,7 @@ Stall NodeBarrier::Impl::describe_stall(const CallRecord& record) const {
     }
     stall.missing.push_back(group.name_of(local));
   }
-  stall.call = render_record(record);
+  stall.call = name(record);
   return stall;
 }
 
@@ -330,7 +311,7 @@ void NodeBarrier::Impl::compare(const CallRecord& record) const {
     const std::string odd_name = group.name_of(static_cast<int>(odd));
     const std::string first_name = group.name_of(static_cast<int>(usual));
     const auto call_of = [&](std::size_t one) {
-      return describe_call(record_at(one), text_in(ranks[one]->tensors.names[arrived % 2]));
+      return describe_call(record_at(one), text_in(ranks[one]->tensors.names[arrived % 2])) + suffix;
     };
     fail(Error(Fault::mismatch, describe_difference(odd_name, call_of(odd), first_name, call_of(usual)),
                fmt::format("{}, {}", odd_name, first_name), same_calls_hint));
@@ -345,8 +326,10 @@ void NodeBarrier::Impl::count_cpus() {
   if (sched_getaffinity(0, sizeof(set), &set) == 0) std::memcpy(my_cpus.mask, &set, sizeof(set));
 }
 
-NodeBarrier::NodeBarrier(NodeComm& group, std::shared_ptr<SharedBuffer> block, double timeout_seconds)
-    : impl_(new Impl{group, std::move(block), std::chrono::duration<double>(timeout_seconds), {}}) {
+NodeBarrier::NodeBarrier(NodeComm& group, std::shared_ptr<SharedBuffer> block, double timeout_seconds,
+                         std::string suffix)
+    : impl_(new Impl{group, std::move(block), std::chrono::duration<double>(timeout_seconds),
+                     std::move(suffix)}) {
   for (int rank = 0; rank < group.local_size(); ++rank) {
     impl_->ranks.push_back(reinterpret_cast<Shared*>(impl_->block->part(rank).data()));
   }

@@ -31,7 +31,9 @@ class LivenessInspector;
 class NodeBarrier {
  public:
   // `block` is zeroed, with at least bytes_needed() at the start of each part; used by this barrier alone.
-  NodeBarrier(NodeComm& group, std::shared_ptr<SharedBuffer> block, double timeout_seconds);
+  // `suffix`: behind the calls in messages, RankGroup::suffix().
+  NodeBarrier(NodeComm& group, std::shared_ptr<SharedBuffer> block, double timeout_seconds,
+              std::string suffix = "");
   ~NodeBarrier();
   NodeBarrier(const NodeBarrier&) = delete;
   NodeBarrier& operator=(const NodeBarrier&) = delete;

@@ -32,7 +32,7 @@ std::size_t steps_of(std::size_t count, std::size_t each) {
 }  // namespace
 
 struct NodeCollectives::Impl {
-  Impl(NodeComm& node_comm, double timeout_seconds);
+  Impl(NodeComm& node_comm, double timeout_seconds, std::string suffix);
 
   NodeComm& group;
   int rank;
@@ -79,12 +79,12 @@ struct NodeCollectives::Impl {
   Slice slice_of(int of_rank, std::size_t count, DataType type) const;
 };
 
-NodeCollectives::Impl::Impl(NodeComm& node_comm, double timeout_seconds)
+NodeCollectives::Impl::Impl(NodeComm& node_comm, double timeout_seconds, std::string suffix)
     : group(node_comm),
       rank(group.local_rank()),
       size(group.local_size()),
       arena(group.allocate(round_up(NodeBarrier::bytes_needed(), page_bytes) + buffers * chunk_bytes)),
-      barrier(group, arena, timeout_seconds),
+      barrier(group, arena, timeout_seconds, std::move(suffix)),
       small(barrier.oversubscribed() ? small_bytes_oversubscribed : small_bytes),
       sources(static_cast<std::size_t>(size)),
       destinations(static_cast<std::size_t>(size)) {}
@@ -100,8 +100,8 @@ Slice NodeCollectives::Impl::slice_of(int of_rank, std::size_t count, DataType t
   return {begin, cut(static_cast<std::size_t>(of_rank) + 1) - begin};
 }
 
-NodeCollectives::NodeCollectives(NodeComm& group, double timeout_seconds)
-    : impl_(new Impl(group, timeout_seconds)) {}
+NodeCollectives::NodeCollectives(NodeComm& group, double timeout_seconds, std::string suffix)
+    : impl_(new Impl(group, timeout_seconds, std::move(suffix))) {}
 NodeCollectives::~NodeCollectives() = default;
 
 int NodeCollectives::local_rank() const { return impl_->rank; }

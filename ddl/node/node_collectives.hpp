@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace ddl {
@@ -37,7 +38,8 @@ struct SharedRange {
 class NodeCollectives {
  public:
   // Collective, as the destructor (it frees a SharedBuffer). The group outlives the stage.
-  NodeCollectives(NodeComm& group, double timeout_seconds);
+  // `suffix`: NodeBarrier's.
+  NodeCollectives(NodeComm& group, double timeout_seconds, std::string suffix = "");
   ~NodeCollectives();
   NodeCollectives(const NodeCollectives&) = delete;
   NodeCollectives& operator=(const NodeCollectives&) = delete;

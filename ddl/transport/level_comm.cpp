@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/transport/level_comm.hpp"
 
+#include "ddl/core/call_record.hpp"
 #include "ddl/core/core_shortage.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +15,8 @@ Error LevelComm::late(int peer, bool is_send) const {
   if (inspector_ != nullptr) {
     const LivenessInspector::Unresponsive unresponsive = inspector_->find_unresponsive(job_rank(peer));
     what += ": " + unresponsive.chain;
-    if (!unresponsive.deadlock) where = unresponsive.name;
+    if (unresponsive.deadlock) return {Fault::lost, what, where, same_calls_hint};
+    where = unresponsive.name;
   }
   return {Fault::lost, what, where,
           "check whether the process runs, and read its last output; a longer Options::timeout_seconds" +

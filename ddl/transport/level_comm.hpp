@@ -25,7 +25,7 @@ class LevelComm : public PeerComm {
   std::string name_of(int rank) const override { return names_[static_cast<std::size_t>(rank)]; }
 
  protected:
-  // `names`: of the level's ranks, "rank 3 (h2)".
+  // `level`: its ranks are those of the first Context. `names`: of them, "rank 3 (h2)".
   LevelComm(Level level, std::vector<std::string> names, double timeout_seconds)
       : level_(std::move(level)), names_(std::move(names)), timeout_seconds_(timeout_seconds) {}
 

@@ -5,6 +5,7 @@
 //   libddl_mpi_mpich.so    libmpi.so.12: MPICH 3.1 and newer, Intel MPI, MVAPICH2 (www.mpich.org/abi)
 #pragma once
 
+#include "ddl/ddl.hpp"
 #include "ddl/transport/transport.hpp"
 
 #include <functional>
@@ -28,6 +29,9 @@ class MpiPlugin {
   // made; a process that no launcher started, in a program that has not started MPI, is a single rank. Throws
   // Error: usage if MPI has been started with less, unsupported if this MPI is not the launcher's.
   virtual std::unique_ptr<Transport> make_transport(int& argc, char**& argv) const = 0;
+  // Over a copy of a communicator of the program, which has started MPI. Throws Error(usage) if it has not,
+  // or if this is no communicator for it.
+  virtual std::unique_ptr<Transport> make_transport(const MpiComm& ranks) const = 0;
 };
 
 // The MPI whose library this process has loaded already.
@@ -40,4 +44,4 @@ const MpiPlugin& load_mpi_plugin();
 }  // namespace ddl
 
 // Exported by a plug-in: ddl_mpi_build() must be the text that libddl has too.
-#define DDL_MPI_BUILD DDL_VERSION " (" __VERSION__ ", MPI interface 2)"
+#define DDL_MPI_BUILD DDL_VERSION " (" __VERSION__ ", MPI interface 3)"

@@ -69,6 +69,9 @@ class SingleProcessTransport : public Transport {
   std::unique_ptr<PeerComm> make_global_comm(const Grid&, double) override {
     return std::make_unique<NoPeers>();
   }
+  std::unique_ptr<Transport> split(const SplitPlan& plan) override {
+    return plan.members.empty() ? nullptr : make_single_process_transport();
+  }
   bool native_all_reduce(const std::byte* in, std::byte* out, std::size_t count, DataType type,
                          Operation) override {
     std::copy_n(in, count * size_of(type), out);

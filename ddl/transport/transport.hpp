@@ -10,11 +10,13 @@
 
 #include "ddl/core/grid.hpp"
 #include "ddl/core/liveness_inspector.hpp"
+#include "ddl/core/rank_group.hpp"
 #include "ddl/data_type.hpp"
 #include "ddl/node/node_comm.hpp"
 #include "ddl/transport/message_wire.hpp"
 #include "ddl/transport/peer_comm.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,6 +40,13 @@ class Transport {
   // One wire of all ranks, whatever their hosts.
   virtual std::unique_ptr<PeerComm> make_global_comm(const Grid& grid, double timeout_seconds) = 0;
 
+  // From here on this rank has used no channel; ranks that split agree on the largest. 0 where there are
+  // none.
+  virtual std::uint32_t next_channel() const { return 0; }
+  // The ranks of `plan`; null where it has none. This Transport outlives them. Collective, also over ranks
+  // that are in no group.
+  virtual std::unique_ptr<Transport> split(const SplitPlan& plan) = 0;
+
   // Null where ranks cannot write to each other beside the wires. Collective.
   virtual std::unique_ptr<OobChannel> make_oob_channel() { return nullptr; }
 
@@ -47,6 +56,8 @@ class Transport {
   // The library's own sum (MPI_Allreduce), out of place. False: there is none for this type and operation.
   virtual bool native_all_reduce(const std::byte* in, std::byte* out, std::size_t count, DataType type,
                                  Operation operation) = 0;
+  // Whether the library takes calls of one thread at a time only, whatever Transport they are of.
+  virtual bool takes_one_thread() const { return false; }
   // After an error nothing may wait for the other ranks any more, not even to free what is shared.
   virtual void abandon() noexcept {}
   // Ends all ranks with this exit status, where their launcher can; else it returns.

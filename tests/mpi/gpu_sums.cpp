@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // gpu_sums [HOST,HOST,... | c]: sums of tensors in GPU memory whose results are known in closed form: every
 // type and operation, with a stream and without, several at once. Transport as they were started, or with
-// HOSTs as threads of this process on hosts of those names; c: by the C interface. Built with the CUDA
-// runtime, and with one that is played.
+// HOSTs as threads of this process on hosts of those names; c: by the C interface. Also in two groups of
+// ranks. Built with the CUDA runtime, and with one that is played.
 #include "ddl/api/context_factory.hpp"
 #include "ddl/ddl.h"
 #include "ddl/ddl.hpp"
@@ -11,6 +11,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <sstream>
 #include <thread>
 
@@ -177,6 +178,12 @@ int run(ddl::Context& ddl) {
     all_calls<std::uint8_t>(ddl, stream, tally);
   }
   mixed(ddl, tally);
+  std::optional<ddl::Context> group = ddl.split(ddl.rank() % 2, -ddl.rank());
+  for (int i = 0; i < 2; ++i) {
+    all_calls<float>(*group, own, tally);
+    other_calls<std::int32_t>(ddl, own, tally);
+  }
+  group.reset();
   std::printf("rank %d of %d on %s (%s): %d of %d as expected\n", ddl.rank(), ddl.size(),
               ddl.device().c_str(), ddl.dims().c_str(), tally.sums - tally.wrong, tally.sums);
   ddl.barrier();

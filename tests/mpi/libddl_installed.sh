@@ -36,6 +36,15 @@ for mpi in openmpi mpich; do
   expect 0 'sums of ones: 9' "$work/contexts"
   expect 0 'sums of ones: 18' timeout 60 "${starter[@]}" -n 2 "$work/contexts"
   expect 2 'calls MPI_Finalize before its Context has ended' timeout 60 "${starter[@]}" -n 2 "$work/contexts" early
+  # Contexts over its own communicators; dims of the whole job do not apply to some of its ranks.
+  expect 0 '' "$compiler" -std=c++20 "$DDLRUN_SOURCE_DIR/tests/mpi/communicators.cpp" -o "$work/communicators" "${flags[@]}"
+  expect 0 'all communicators are right' "$work/communicators" single
+  for count in 1 2 5; do
+    expect 0 'all communicators are right' env DDL_OPTIONS="-mode b:${count}x1" timeout 60 "${starter[@]}" -n "$count" "$work/communicators"
+  done
+  printf '#include <ddl/ddl_mpi.h>\nint main(void) { return ddl_init_mpi(MPI_COMM_NULL, 0, 0) != DDL_ERROR_USAGE; }\n' > "$work/comm.c"
+  expect 0 '' "${compiler/mpicxx/mpicc}" -std=c99 -Wall -Wextra -Werror "$work/comm.c" -o "$work/comm" "${flags[@]}"
+  expect 0 '' "$work/comm"
 done
 
 # Numbers that a call could not write into are refused in words.
@@ -61,7 +70,7 @@ done)
 expect 0 '' c++ -std=c++20 "$DDLRUN_SOURCE_DIR/tests/mpi/public_functions.cpp" -o "$work/functions" "${flags[@]}"
 expect 0 'rank 0 of 1: ' "$work/functions"
 nm -DC --defined-only "$libraries/libddl.so" | cut -d' ' -f3- | sed 's/@.*//' | sort -u > "$work/exports"
-others=$(grep -vE '^(DDL_[0-9.]+|ddl_[a-z_]+|ddl::(Context|Handle|RankMessages|Trials|WorkQueue)::~?[A-Za-z_]+[[(].*|ddl::(parse_options|launched_(rank|size))\(.*|(typeinfo|typeinfo name|vtable) for ddl::Error)$' "$work/exports")
+others=$(grep -vE '^(DDL_[0-9.]+|ddl_[a-z_]+|ddl::(Context|Handle|RankMessages|Trials|WorkQueue)::~?[A-Za-z_]+=?[[(].*|ddl::(parse_options|launched_(rank|size))\(.*|(typeinfo|typeinfo name|vtable) for ddl::Error)$' "$work/exports")
 [ -z "$others" ] || fail "libddl.so exports more than its interface: $(head -3 <<< "$others")"
 for function in $(sed -E '/^ ?\*|^\/\*/d' "$prefix/include/ddl/ddl.h" | grep -oE '\bddl_[a-z_]+\(' | tr -d '('); do
   grep -qx "$function" "$work/exports" || fail "libddl.so does not export $function"

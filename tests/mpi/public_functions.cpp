@@ -49,17 +49,24 @@ int main(int argc, char** argv) {
       refer(broadcast, all_reduce, start_all_reduce, start_broadcast, reduce, start_reduce) +
       refer(&Context::rank, &Context::size, &Context::local_rank, &Context::local_size, &Context::host,
             &Context::hosts, &Context::dims, &Context::device, &Context::name_of, &Context::all_reduce_n,
-            &Context::barrier, &Context::set_progress, &Context::all_reduce_update) +
+            &Context::split, &Context::barrier, &Context::set_progress, &Context::all_reduce_update) +
       refer(gather, gather_texts, scatter, all_gather, reduce_scatter) +
       refer(&Context::start_all_reduce_update, &Context::start, &Context::open_messages, &Context::abort,
             &Context::verify_tensors) +
-      refer(&Handle::wait, &Handle::done, &WorkQueue::start, &WorkQueue::drain, &WorkQueue::is_idle) +
+      refer(&Handle::wait, &Handle::done, &WorkQueue::start, &WorkQueue::run_or_start, &WorkQueue::drain,
+            &WorkQueue::is_idle) +
       refer(&RankMessages::rank, &RankMessages::send, &RankMessages::receive, &RankMessages::test,
             &RankMessages::name_of, &RankMessages::own_name, &RankMessages::is_local,
             &RankMessages::has_exited, &RankMessages::state_of, &RankMessages::poll,
             &RankMessages::find_unresponsive, &RankMessages::report_failure) +
       refer(&Trials::turn_ends, &Trials::add, &Trials::medians, &Trials::decide, &Trials::keep) +
       refer(&ddl::parse_options, &ddl::launched_rank, &ddl::launched_size);
+  Context moved(std::move(context));
+  context = std::move(moved);
+  try {
+    const Context unstarted(ddl::MpiComm{});
+  } catch (const ddl::Error&) {  // MPI has not started, or this is no handle of it
+  }
   if (context.size() == 1) context.open_messages().reset();
   try {
     context.broadcast(shared, 7);

@@ -45,10 +45,19 @@ enum { DDL_ERROR_USAGE = 1, DDL_ERROR_MISMATCH, DDL_ERROR_LOST, DDL_ERROR_UNSUPP
  * one rank. *context is NULL after an error. USAGE: invalid options, or dims that do not fit the hosts;
  * MISMATCH: options differ between ranks. */
 int ddl_init(int* argc, char*** argv, const char* options, ddl_context** context);
-/* Completes started calls, frees the context and all memory of ddl_allocate(). Finalizes MPI if ddl_init()
- * initialized it. NULL does nothing and returns 0. After an error (any status but 0 and USAGE) it waits for
- * no other rank, returns the first error, and MPI is not finalized: end the program with a status other than
- * 0, upon which the launcher ends the ranks that are left. */
+/* ddl_init() for the ranks of a communicator of the program, by the address and the size of its MPI_Comm:
+ * ddl_init_mpi() of ddl/ddl_mpi.h calls it. */
+int ddl_init_comm(const void* comm, size_t size, const char* options, ddl_context** context);
+/* A context of the ranks of `context` that give the same `color`, 0 or more, ordered by `key`, then by rank.
+ * *group is NULL for a rank whose color is DDL_NO_GROUP, and after an error. Collective over all ranks of
+ * `context`. Both are used like any context, by one thread at a time, and freed by ddl_finalize() in any
+ * order, the same on all ranks; an error of one is the error of both. USAGE: another color below 0. */
+enum { DDL_NO_GROUP = -1 };
+int ddl_split(ddl_context* context, int color, int key, ddl_context** group);
+/* Completes started calls, frees the context and all memory of ddl_allocate(). The last context that comes
+ * from a ddl_init() finalizes MPI, if that initialized it. NULL does nothing and returns 0. After an error
+ * (any status but 0 and USAGE) it waits for no other rank, returns the first error, and MPI is not finalized:
+ * end the program with a status other than 0, upon which the launcher ends the ranks that are left. */
 int ddl_finalize(ddl_context* context);
 /* Ends the context of a rank that cannot go on, by an exception for example: calls of the other ranks return
  * DDL_ERROR_LOST with a message that names this rank. Frees what ddl_finalize() frees, without waiting for

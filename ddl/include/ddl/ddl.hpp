@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// libddl: collective operations over all ranks of a job: all_reduce, reduce, broadcast, reduce_scatter,
-// all_gather, scatter, gather, barrier.
+// libddl: collective operations over all ranks of a job, or groups of them: all_reduce, reduce, broadcast,
+// reduce_scatter, all_gather, scatter, gather, barrier.
 //
 //   ddl::Context context(argc, argv);
 //   ddl::Buffer<float> gradient = context.allocate<float>(n);
@@ -8,12 +8,14 @@
 //   context.all_reduce(gradient, ddl::Operation::average);
 //   ddl::Handle sum = context.start_all_reduce(ddl::tensor(bucket), ddl::Operation::average);
 //   sum.wait();
+//   std::optional<ddl::Context> row = context.split(context.rank() / 4);  // a Context of the ranks of one
+//   color
 //
 // Start: by ddlrun, mpirun or srun; or without MPI by DDL_RANK, DDL_SIZE, DDL_MASTER=host:port and
 // DDL_TOKEN_FILE (or Options::tcp). A process that no launcher started is one rank.
 //
-// Calls: every call is collective. All ranks make the same calls in the same order, with the same counts and
-// types.
+// Calls: every call is collective. All ranks of a Context make the same calls in the same order, with the
+// same counts and types.
 //
 // Errors: every function may throw ddl::Error. Unless its comment says more:
 //   usage        an argument is invalid on any rank; nothing was sent, and the Context stays usable. The call
@@ -28,8 +30,15 @@
 // a Context alive reaches them, too, unless a call is under way. After _exit() or a signal it depends on the
 // launcher whether the other ranks end or wait until their deadline.
 //
-// Threads: a Context is used by one thread at a time; set_progress() may be called from any thread. libddl
-// has no global state but a list of the Contexts that live, for exit().
+// Groups: split() makes Contexts of some of the ranks. A Context and all groups that come from it are a
+// family. Its Contexts live as long as the program likes, whichever ends first, and each rank makes and ends
+// those that it shares with others in the same order. Calls of a family run one after the other, started ones
+// on its one communication thread; each rank makes the calls of its groups in an order in which all can come
+// to their end. An error of one is the error of all. Messages name ranks by their numbers in the first
+// Context, and calls with their group. Several Contexts that do not come from one are families of their own.
+//
+// Threads: the Contexts of a family are used by one thread at a time; set_progress() may be called from any
+// thread. libddl has no global state but a list of the Contexts that live, for exit().
 //
 // MPI: a program that starts MPI itself may call it at any time. Between a start_*() and its Handle::wait()
 // that takes MPI_THREAD_MULTIPLE, because libddl calls MPI from its communication thread then; at all other
@@ -101,6 +110,12 @@ struct Options {
   std::optional<TcpOptions> tcp;   // start without MPI; DDL_MASTER selects it too
 };
 
+// An MPI_Comm: ddl::mpi_comm() of ddl/ddl_mpi.hpp makes one, for this header needs no MPI.
+struct MpiComm {
+  std::uint64_t handle = 0;  // in its first `size` bytes
+  std::size_t size = 0;
+};
+
 // Parses PowerAI DDL's option string, "-mode b:4x2x1 -dev_sync 1 -dump_iter 100", as DDL_OPTIONS holds it.
 // Options in `text` override `base`. Throws Error(usage) for an unknown option or an invalid value. Local;
 // any thread.
@@ -115,12 +130,30 @@ class Context {
   // before), mismatch (options differ between ranks), lost (a rank did not start in time), unsupported (no
   // shared memory; no MPI library of the launcher; mode n without a GPU or NCCL).
   Context(int& argc, char**& argv, Options options = {});
-  // Blocks until started calls are complete. Finalizes MPI if this Context initialized it; MPI starts only
-  // once in a process (MPI 4.0, section 11.2), so a program that makes several Contexts initializes MPI
-  // itself.
+  // The ranks of a communicator of the program, in its order: Context rows(ddl::mpi_comm(row_comm)).
+  // Collective over them, blocking. The program starts MPI before, with MPI_THREAD_SERIALIZED or more, and
+  // ends it after the Context. libddl uses copies of the communicator, which may be freed at once. DDL_MASTER
+  // and Options::tcp have no effect; nor have dims of DDL_OPTIONS, where these are not all ranks of the
+  // launcher. Throws as above; usage, too, for MPI_COMM_NULL, an intercommunicator, a handle of another MPI,
+  // and MPI that has not started.
+  explicit Context(const MpiComm& ranks, Options options = {});
+  // Blocks until started calls are complete. The last of a family finalizes MPI, if the family initialized
+  // it; MPI starts only once in a process (MPI 4.0, section 11.2), so a program that makes several Contexts
+  // initializes MPI itself.
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
+  // What was moved from can only be destroyed or assigned to.
+  Context(Context&& other) noexcept;
+  Context& operator=(Context&& other) noexcept;
+
+  // A Context of the ranks that give the same `color`, 0 or more; nothing for a rank without a color. Its
+  // ranks are ordered by `key`, then as here. `name` is for messages, "row" for "all_reduce #2 of 100 float32
+  // in row 1". Collective over all ranks of this Context, blocking; not in a call of start(). Throws usage
+  // for a color below 0, unsupported when shared memory is exhausted.
+  // The group has the options of this Context, but for dims, -dump_iter and -rebind_iter, which are of all
+  // ranks.
+  std::optional<Context> split(std::optional<int> color, int key = 0, const std::string& name = "");
 
   // Local, never block or throw, except device(), which waits for started calls.
   int rank() const;  // 0 to size() - 1
@@ -129,9 +162,10 @@ class Context {
   int local_size() const;
   int host() const;  // 0 to hosts() - 1, rack by rack
   int hosts() const;
-  std::string dims() const;             // "4x2x1"
-  std::string device() const;           // "cuda:0 (NVIDIA H200)" once it is used, else "cpu"
-  std::string name_of(int rank) const;  // "rank 3 (h2)"
+  std::string dims() const;    // "4x2x1"
+  std::string device() const;  // "cuda:0 (NVIDIA H200)" once it is used, else "cpu"
+  std::string name_of(
+      int rank) const;  // "rank 3 (h2)": its number is that in the first Context of the family
 
   // `count` zeroed elements for this rank, in memory that the ranks of the host share. Collective over the
   // ranks of the host, blocking; all give the same count. Throws unsupported when shared memory is exhausted
@@ -251,8 +285,8 @@ class Context {
     return start_reduce(ddl::tensor(std::forward<Values>(values)), operation, root);
   }
   // Runs `calls` on the communication thread, in the order of all start*(). It may make any call of this
-  // Context but start*(), as all ranks do in the same order. What it throws Handle::wait() throws; the
-  // Context stays usable if no call of its own failed.
+  // Context and its family but start*() and split(), as all ranks do in the same order. What it throws
+  // Handle::wait() throws; the Context stays usable if no call of its own failed.
   Handle start(std::function<void()> calls);
 
   // Messages between any two ranks. Null where they are connected without MPI, and for a single rank.

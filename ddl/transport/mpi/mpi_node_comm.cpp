@@ -120,11 +120,12 @@ class WindowBuffer : public SharedBuffer {
 
 class MpiNodeComm : public NodeComm {
  public:
-  explicit MpiNodeComm(MPI_Comm all) : host_(std::make_shared<NodeCommHandle>(all)) {
+  MpiNodeComm(MPI_Comm all, std::optional<int> number) : host_(std::make_shared<NodeCommHandle>(all)) {
     MPI_Comm_rank(host_->comm, &rank_);
     MPI_Comm_size(host_->comm, &size_);
     RankInfo mine;
     MPI_Comm_rank(all, &mine.rank);
+    if (number) mine.rank = *number;
     gethostname(mine.host, sizeof(mine.host) - 1);
     mine.process = this_process_id();
     infos_.resize(static_cast<std::size_t>(size_));
@@ -165,6 +166,8 @@ class MpiNodeComm : public NodeComm {
 
 }  // namespace
 
-std::unique_ptr<NodeComm> make_mpi_node_comm(MPI_Comm all) { return std::make_unique<MpiNodeComm>(all); }
+std::unique_ptr<NodeComm> make_mpi_node_comm(MPI_Comm all, std::optional<int> number) {
+  return std::make_unique<MpiNodeComm>(all, number);
+}
 
 }  // namespace ddl

@@ -212,7 +212,10 @@ std::vector<std::unique_ptr<PeerComm>> make_mpi_level_comms(MPI_Comm all, const 
         level.ranks.begin(), level.ranks.end());  // distinguishes this communicator from the others
     check_mpi(MPI_Comm_split(all, lowest, level.me, &comm), "MPI_Comm_split", grid.name_of(rank));
     std::vector<std::string> names;
-    for (const int member : level.ranks) names.push_back(grid.name_of(member));
+    for (int& member : level.ranks) {
+      names.push_back(grid.name_of(member));
+      member = grid.first_rank_of(member);
+    }
     comms.push_back(std::make_unique<MpiPeerComm>(comm, std::move(level), std::move(names), timeout_seconds));
   }
   return comms;

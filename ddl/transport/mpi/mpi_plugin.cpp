@@ -13,6 +13,9 @@ class ThisMpi : public MpiPlugin {
   std::unique_ptr<Transport> make_transport(int& argc, char**& argv) const override {
     return make_mpi_transport(argc, argv);
   }
+  std::unique_ptr<Transport> make_transport(const MpiComm& ranks) const override {
+    return make_mpi_transport(ranks);
+  }
 };
 
 }  // namespace

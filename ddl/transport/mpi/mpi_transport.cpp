@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <functional>
 
 namespace ddl {
@@ -70,11 +71,17 @@ MPI_Datatype mpi_type_of(DataType type) {
 
 class MpiTransport : public Transport {
  public:
-  explicit MpiTransport(bool started_here) : started_here_(started_here) {
-    MPI_Comm_dup(MPI_COMM_WORLD, &all_);
+  // Over a copy of `ranks`.
+  MpiTransport(MPI_Comm ranks, bool started_here) : started_here_(started_here) {
+    MPI_Comm_dup(ranks, &all_);
+    begin();
+    find_hosts();
+  }
+  // A group, whose communicator it takes over. `host`: of this rank, as the first Context names it.
+  MpiTransport(MPI_Comm group, std::string host) : all_(group), host_(std::move(host)) { begin(); }
+  void begin() {
     MPI_Comm_rank(all_, &rank_);
     MPI_Comm_size(all_, &size_);
-    find_hosts();
     MPI_Op_create(&keep_first<std::greater>, 1, &larger_);
     MPI_Op_create(&keep_first<std::less>, 1, &smaller_);
     MPI_Op_create(&add_bytes, 1, &byte_sum_);
@@ -101,7 +108,7 @@ class MpiTransport : public Transport {
   std::unique_ptr<NodeComm> make_node_comm(const Grid& grid) override {
     // On uneven hosts each rank stands for itself.
     const bool is_alone = grid.place(rank_).local_ranks.size() == 1;
-    return make_mpi_node_comm(is_alone ? MPI_COMM_SELF : all_);
+    return make_mpi_node_comm(is_alone ? MPI_COMM_SELF : all_, grid.first_rank_of(rank_));
   }
   std::vector<std::unique_ptr<PeerComm>> make_level_comms(const Grid& grid, double timeout_seconds) override {
     return make_mpi_level_comms(all_, grid, timeout_seconds);
@@ -113,7 +120,18 @@ class MpiTransport : public Transport {
       const auto host = static_cast<std::size_t>(grid.host_of[static_cast<std::size_t>(r)]);
       each.push_back(fmt::format("{} #{}", grid.hosts[host], r));
     }
-    return std::move(make_mpi_level_comms(all_, plan_grid("", each), timeout_seconds).at(0));
+    Grid flat = plan_grid("", each);
+    flat.first_ranks = grid.first_ranks;
+    return std::move(make_mpi_level_comms(all_, flat, timeout_seconds).at(0));
+  }
+
+  std::unique_ptr<Transport> split(const SplitPlan& plan) override {
+    const auto me = std::find(plan.members.begin(), plan.members.end(), rank_);
+    MPI_Comm group = MPI_COMM_NULL;
+    MPI_Comm_split(all_, plan.members.empty() ? MPI_UNDEFINED : plan.color,
+                   static_cast<int>(me - plan.members.begin()), &group);
+    if (group == MPI_COMM_NULL) return nullptr;
+    return std::make_unique<MpiTransport>(group, host_);
   }
 
   std::unique_ptr<OobChannel> make_oob_channel() override { return make_mpi_oob_channel(all_); }
@@ -133,6 +151,11 @@ class MpiTransport : public Transport {
     return true;
   }
 
+  bool takes_one_thread() const override {
+    int level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&level);
+    return level < MPI_THREAD_MULTIPLE;
+  }
   void abandon() noexcept override {
     abandoned_ = true;
     finalize_guard_.release();
@@ -188,7 +211,7 @@ class MpiTransport : public Transport {
   }
 
   FinalizeGuard finalize_guard_;
-  bool started_here_;
+  bool started_here_ = false;
   bool abandoned_ = false;
   MPI_Comm all_ = MPI_COMM_NULL;
   MPI_Op larger_ = MPI_OP_NULL;
@@ -218,7 +241,46 @@ void require_launched_size(bool is_started_here) {
               "the mpirun of this MPI; or load the MPI of the launcher (module load, LD_LIBRARY_PATH)");
 }
 
+void require_several_threads(int level) {
+  if (level < MPI_THREAD_SERIALIZED) {
+    throw Error(
+        Fault::usage, "MPI was started for one thread only; sums are made by a thread of their own", "MPI",
+        "MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided), or leave it to ddl::Context");
+  }
+}
+
+// Such a handle has another size under MPICH (an int) than under Open MPI (a pointer).
+MPI_Comm communicator_of(const MpiComm& ranks) {
+  if (ranks.size != sizeof(MPI_Comm))
+    throw Error(Fault::usage,
+                fmt::format("an MPI_Comm of {} bytes, where the MPI of this process has {}", ranks.size,
+                            sizeof(MPI_Comm)),
+                "MPI", "the mpirun of the MPI with which the program was compiled");
+  MPI_Comm comm = MPI_COMM_NULL;
+  std::memcpy(&comm, &ranks.handle, sizeof(comm));
+  int is_between_groups = 0;
+  if (comm != MPI_COMM_NULL) MPI_Comm_test_inter(comm, &is_between_groups);
+  if (comm == MPI_COMM_NULL || is_between_groups != 0)
+    throw Error(Fault::usage,
+                comm == MPI_COMM_NULL ? "the communicator is MPI_COMM_NULL" : "this is an intercommunicator",
+                "MPI", "the communicator of this rank; where MPI_Comm_split gave it none, no Context");
+  return comm;
+}
+
 }  // namespace
+
+std::unique_ptr<Transport> make_mpi_transport(const MpiComm& ranks) {
+  int started = 0;
+  MPI_Initialized(&started);
+  if (started == 0 || is_mpi_over())
+    throw Error(Fault::usage,
+                started == 0 ? "MPI has not started in this process" : "MPI has ended in this process", "MPI",
+                "MPI_Init_thread before the Context, MPI_Finalize after it");
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  require_several_threads(level);
+  return std::make_unique<MpiTransport>(communicator_of(ranks), false);
+}
 
 std::unique_ptr<Transport> make_mpi_transport(int& argc, char**& argv) {
   if (is_mpi_over())
@@ -234,12 +296,8 @@ std::unique_ptr<Transport> make_mpi_transport(int& argc, char**& argv) {
   else
     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
   require_launched_size(started == 0);
-  if (level < MPI_THREAD_SERIALIZED) {
-    throw Error(
-        Fault::usage, "MPI was started for one thread only; sums are made by a thread of their own", "MPI",
-        "MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided), or leave it to ddl::Context");
-  }
-  return std::make_unique<MpiTransport>(started == 0);
+  require_several_threads(level);
+  return std::make_unique<MpiTransport>(MPI_COMM_WORLD, started == 0);
 }
 
 }  // namespace ddl

@@ -2,6 +2,7 @@
 // Ranks as processes, by MPI.
 #pragma once
 
+#include "ddl/ddl.hpp"
 #include "ddl/transport/transport.hpp"
 
 #include <memory>
@@ -10,5 +11,6 @@ namespace ddl {
 
 // MpiPlugin::make_transport
 std::unique_ptr<Transport> make_mpi_transport(int& argc, char**& argv);
+std::unique_ptr<Transport> make_mpi_transport(const MpiComm& ranks);
 
 }  // namespace ddl

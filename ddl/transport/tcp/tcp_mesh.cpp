@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <numeric>
 #include <set>
 
 namespace ddl {
@@ -53,6 +54,8 @@ TcpMesh::TcpMesh(const TcpBootstrap& bootstrap_options, double timeout_seconds)
              static_cast<std::uint32_t>(bootstrap_options.size), 0},
             bootstrap_options.token,
             timeout_seconds} {
+  all_.ranks.resize(self_.info.size);
+  std::iota(all_.ranks.begin(), all_.ranks.end(), 0);
   try {
     bootstrap(bootstrap_options);
   } catch (const Error&) {
@@ -91,7 +94,7 @@ void TcpMesh::bootstrap_as_rank_0(const TcpBootstrap& bootstrap_options, TcpCloc
     accept_ranks(listener, self_, others, deadline, accepted_ranks);
   } catch (const Error& error) {
     accepted();
-    send_error_to_all(error);
+    send_error(all_.ranks, channel::gather, error);
     throw;
   }
   accepted();
@@ -160,16 +163,16 @@ Error TcpMesh::lost(int rank) const {
           "look for that rank's own message, or a kill for memory (dmesg) on its host"};
 }
 
-std::string TcpMesh::receive_string(int rank, TcpClock::time_point deadline) {
+std::string TcpMesh::receive_string(int rank, const Gathering& among, TcpClock::time_point deadline) {
   TcpConnection& link = *connection_to(rank);
   while (true) {
-    if (auto text = link.take(channel::gather)) {
+    if (auto text = link.take(among.channel)) {
       if (text->call_id == failed_gather) {
         const std::vector<std::string> parts = split_strings(text->text);
         if (parts.size() == 4)
           throw Error(static_cast<Fault>(std::atoi(parts[0].c_str())), parts[1], parts[2], parts[3]);
       }
-      if (text->call_id != rounds_)
+      if (text->call_id != among.rounds)
         throw Error(Fault::mismatch, fmt::format("{} makes another call", name_of(rank)), name_of(rank),
                     same_calls_hint);
       return text->text;
@@ -183,18 +186,18 @@ std::string TcpMesh::receive_string(int rank, TcpClock::time_point deadline) {
   }
 }
 
-std::vector<std::string> TcpMesh::gather_as_rank_0(const std::string& mine) {
+std::vector<std::string> TcpMesh::gather_as_first(const Gathering& among, const std::string& mine) {
+  const std::span<const int> others = std::span(among.ranks).subspan(1);
   std::vector<std::string> strings{mine};
   const auto deadline = after_seconds(self_.timeout_seconds);
   try {
-    for (int other = 1; other < size(); ++other) strings.push_back(receive_string(other, deadline));
+    for (const int other : others) strings.push_back(receive_string(other, among, deadline));
   } catch (const Error& error) {
-    send_error_to_all(error);
+    send_error(others, among.channel, error);
     throw;
   }
   const std::string joined = join_strings(strings);
-  for (int other = 1; other < size(); ++other)
-    connection_to(other)->send_copy(channel::gather, rounds_, joined);
+  for (const int other : others) connection_to(other)->send_copy(among.channel, among.rounds, joined);
   // Nothing else may be sent for a while.
   const auto unsent = [&] {
     return std::any_of(connections_.begin(), connections_.end(),
@@ -204,22 +207,27 @@ std::vector<std::string> TcpMesh::gather_as_rank_0(const std::string& mine) {
   return strings;
 }
 
-std::vector<std::string> TcpMesh::gather(const std::string& mine) {
-  ++rounds_;
-  if (rank() == 0) return gather_as_rank_0(mine);
-  connection_to(0)->send_copy(channel::gather, rounds_, mine);
+std::vector<std::string> TcpMesh::gather_among(Gathering& among, const std::string& mine) {
+  ++among.rounds;
+  const int first = among.ranks.front();
+  if (rank() == first) return gather_as_first(among, mine);
+  connection_to(first)->send_copy(among.channel, among.rounds, mine);
   const auto deadline = after_seconds(self_.timeout_seconds) + rank_0_grace;
-  std::vector<std::string> strings = split_strings(receive_string(0, deadline));
-  if (strings.size() != static_cast<std::size_t>(size()))
-    throw Error(Fault::mismatch, fmt::format("got {} entries for {} ranks", strings.size(), size()),
-                name_of(0), "the same libddl on all hosts");
+  std::vector<std::string> strings = split_strings(receive_string(first, among, deadline));
+  if (strings.size() != among.ranks.size())
+    throw Error(Fault::mismatch,
+                fmt::format("got {} entries for {} ranks", strings.size(), among.ranks.size()),
+                name_of(first), "the same libddl on all hosts");
   return strings;
 }
 
-void TcpMesh::send_error_to_all(const Error& error) {
+// To those that are connected.
+void TcpMesh::send_error(std::span<const int> ranks, std::uint32_t channel, const Error& error) {
   const std::string text = join_strings(
       {fmt::format("{}", static_cast<int>(error.fault())), error.what(), error.where(), error.hint()});
-  for (auto& [rank, link] : connections_) link->send_copy(channel::gather, failed_gather, text);
+  for (const int rank : ranks) {
+    if (TcpConnection* const link = connection_to(rank)) link->send_copy(channel, failed_gather, text);
+  }
 }
 
 // The lower rank of a pair listens, at the address at which it sees rank 0, for as long as this takes.

@@ -16,8 +16,10 @@
 #include "ddl/transport/tcp/tcp_connection.hpp"
 #include "ddl/transport/tcp/tcp_listener.hpp"
 
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,13 +40,21 @@ class TcpMesh {
   const std::vector<std::string>& hosts() const { return hosts_; }  // by rank, as they are named
   std::string name_of(int rank) const;                              // "rank 3 (h2)"
 
-  std::vector<std::string> gather(const std::string& mine);
+  std::vector<std::string> gather(const std::string& mine) { return gather_among(all_, mine); }
+  // The ranks of a gather, which go through the first one, and their channel; all in the same order.
+  struct Gathering {
+    std::vector<int> ranks;
+    std::uint32_t channel = channel::gather;
+    std::uint32_t rounds = 0;
+  };
+  // Collective over `among`, each connected to the first one. One text of each, in their order.
+  std::vector<std::string> gather_among(Gathering& among, const std::string& mine);
   // To each of `peers` that there is none to yet; if I am a peer of theirs, they are of mine.
   void connect(const std::vector<int>& peers);
-  // The same on all ranks: that many unused channels.
-  std::uint32_t take_channels(std::uint32_t count) {
-    return std::exchange(next_channel_, next_channel_ + count);
-  }
+  // The first channel that this rank has not used.
+  std::uint32_t next_channel() const { return next_channel_; }
+  // All before it are in use, on this rank or on one that it shares a channel with.
+  void skip_channels_to(std::uint32_t next) { next_channel_ = std::max(next_channel_, next); }
 
   // Null: there is no connection to that rank.
   TcpConnection* connection_to(int rank);
@@ -63,15 +73,15 @@ class TcpMesh {
   void bootstrap_as_rank_0(const TcpBootstrap& bootstrap_options, TcpClock::time_point deadline);
   void exchange_host_ids();
   void add_connection(int rank, Socket socket);
-  std::string receive_string(int rank, TcpClock::time_point deadline);
-  std::vector<std::string> gather_as_rank_0(const std::string& mine);
-  void send_error_to_all(const Error& error);
+  std::string receive_string(int rank, const Gathering& among, TcpClock::time_point deadline);
+  std::vector<std::string> gather_as_first(const Gathering& among, const std::string& mine);
+  void send_error(std::span<const int> ranks, std::uint32_t channel, const Error& error);
   void finish();
 
   TcpIdentity self_;
   std::map<int, std::unique_ptr<TcpConnection>> connections_;
   std::vector<std::string> hosts_;
-  std::uint32_t rounds_ = 0;  // of gather()
+  Gathering all_;
   std::uint32_t next_channel_ = channel::first_comm;
   bool abandoned_ = false;
 };

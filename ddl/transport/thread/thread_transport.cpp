@@ -5,6 +5,7 @@
 #include "ddl/transport/thread/thread_node_comm.hpp"
 #include "ddl/transport/thread/thread_peer_comm.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <map>
@@ -68,6 +69,17 @@ class ThreadRendezvous {
     return std::move(ends[static_cast<std::size_t>(me)]);
   }
 
+  // What the members of the n-th split's group share.
+  std::shared_ptr<ThreadRendezvous> group(std::size_t split, const std::vector<int>& members) {
+    const std::lock_guard lock(mutex_);
+    std::shared_ptr<ThreadRendezvous>& group = groups_[{split, members}];
+    if (group) return group;
+    std::vector<std::string> hosts;
+    for (const int member : members) hosts.push_back(host_of(member));
+    group = std::make_shared<ThreadRendezvous>(std::move(hosts));
+    return group;
+  }
+
   void abandon() {
     const std::lock_guard lock(mutex_);
     abandoned_ = true;
@@ -85,6 +97,7 @@ class ThreadRendezvous {
   bool abandoned_ = false;
   std::map<std::vector<int>, std::vector<std::unique_ptr<NodeComm>>> nodes_;
   std::map<std::pair<char, std::vector<int>>, std::vector<std::unique_ptr<PeerComm>>> comms_;
+  std::map<std::pair<std::size_t, std::vector<int>>, std::shared_ptr<ThreadRendezvous>> groups_;
 };
 
 class ThreadTransport : public Transport {
@@ -113,6 +126,13 @@ class ThreadTransport : public Transport {
     for (int r = 0; r < size(); ++r) all.push_back(r);
     return rendezvous_->comm(grid, '*', all, rank_, timeout_seconds);
   }
+  std::unique_ptr<Transport> split(const SplitPlan& plan) override {
+    const std::size_t split = splits_++;
+    if (plan.members.empty()) return nullptr;
+    const auto me = std::find(plan.members.begin(), plan.members.end(), rank_);
+    return std::make_unique<ThreadTransport>(rendezvous_->group(split, plan.members),
+                                             static_cast<int>(me - plan.members.begin()));
+  }
   // There is no other library between threads.
   bool native_all_reduce(const std::byte*, std::byte*, std::size_t, DataType, Operation) override {
     return false;
@@ -122,6 +142,7 @@ class ThreadTransport : public Transport {
  private:
   std::shared_ptr<ThreadRendezvous> rendezvous_;
   int rank_;
+  std::size_t splits_ = 0;
 };
 
 }  // namespace

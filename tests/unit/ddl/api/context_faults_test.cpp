@@ -41,6 +41,7 @@ class FailingTransport : public ddl::Transport {
     return {};
   }
   std::unique_ptr<ddl::PeerComm> make_global_comm(const ddl::Grid&, double) override { return nullptr; }
+  std::unique_ptr<ddl::Transport> split(const ddl::SplitPlan&) override { return nullptr; }
   bool native_all_reduce(const std::byte*, std::byte*, std::size_t, ddl::DataType, ddl::Operation) override {
     return false;
   }

@@ -188,14 +188,14 @@ std::string error_of_rank_0(const ddl::CallSummary& call_0, const ddl::CallSumma
   std::atomic<bool> over = false;
   std::thread other([&] {
     ddl::LivenessInspector inspector = inspector_of(post, 1);
-    inspector.set_call_finder({[&] { return call_1; }, [&](std::uint64_t) { return call_1; }});
+    inspector.set_call_finder({[&] { return call_1; }, [&](std::uint64_t, std::uint64_t) { return call_1; }});
     while (!over) {
       inspector.poll(std::span<const int>());
       std::this_thread::sleep_for(milliseconds(1));
     }
   });
   ddl::LivenessInspector inspector = inspector_of(post, 0);
-  inspector.set_call_finder({[&] { return call_0; }, [&](std::uint64_t) { return call_0; }});
+  inspector.set_call_finder({[&] { return call_0; }, [&](std::uint64_t, std::uint64_t) { return call_0; }});
   std::string error;
   try {
     if (asks_at_once) throw inspector.mismatch(1);
@@ -226,6 +226,51 @@ TEST_CASE("a long wait compares the calls, of the same sequence only") {
   CHECK(error_of_rank_0(mine, {2, 7, mine.text}, false).empty());
   CHECK(error_of_rank_0(mine, {1, 8, "barrier #1"}, false).empty());  // it comes later
   CHECK(error_of_rank_0(mine, {}, false).empty());
+  CHECK(error_of_rank_0(mine, {2, 8, "barrier #2 in row 1", 5}, false).empty());  // of another group
+}
+
+TEST_CASE("ranks that wait for each other in different groups: the chain has their calls") {
+  Post post(2);
+  std::atomic<bool> over = false;
+  std::thread other([&] {
+    ddl::LivenessInspector inspector = inspector_of(post, 1);
+    inspector.set_call_finder({[] { return ddl::CallSummary{4, 7, "barrier #4 in row 1", 5}; }, {}});
+    while (!over) {
+      inspector.poll(0);
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+  });
+  ddl::LivenessInspector inspector = inspector_of(post, 0);
+  std::uint64_t group = 0;
+  inspector.set_call_finder({[&] { return ddl::CallSummary{9, 7, "all_reduce #9", group}; }, {}});
+  const auto elsewhere = inspector.find_unresponsive(1);
+  CHECK(elsewhere.deadlock);
+  CHECK(elsewhere.chain ==
+        "rank 0 waits for rank 1, which waits in barrier #4 in row 1 for rank 0: they wait for each other");
+  group = 5;
+  CHECK(inspector.find_unresponsive(1).chain ==
+        "rank 0 waits for rank 1, which waits for rank 0: they wait for each other");
+  over = true;
+  other.join();
+}
+
+TEST_CASE("the end of a group is none of the others") {
+  Post post(2);
+  const int to[] = {0};
+  inspector_of(post, 1).report_end(to, 5);
+  ddl::LivenessInspector inspector = inspector_of(post, 0);
+  std::uint64_t group = 0;
+  inspector.set_call_finder({[&] { return ddl::CallSummary{3, 7, "all_reduce #3", group}; }, {}});
+  const auto poll_for_a_while = [&] {
+    for (int i = 0; i < 500; ++i) {
+      inspector.poll(1);
+      std::this_thread::sleep_for(milliseconds(3));
+    }
+  };
+  CHECK_NOTHROW(poll_for_a_while());
+  group = 5;
+  CHECK_THROWS_WITH_AS(poll_for_a_while(), "rank 1 makes no more calls, and this is all_reduce #3",
+                       ddl::Error);
 }
 
 TEST_CASE(
