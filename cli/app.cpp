@@ -206,8 +206,8 @@ int run_subcommand(const Subcommand& command, std::vector<std::string> words, Sy
   const Trace trace = [&system](std::string_view line) { system.err(line); };
   TracingProcesses processes(system.processes, trace);
   TracingFiles files(system.files, trace);
-  System traced{processes,  files,      system.clock,       system.environment,
-                system.out, system.err, system.program_err, system.kernel};
+  System traced{processes,          files,         system.clock,   system.environment, system.out, system.err,
+                system.program_err, system.kernel, system.terminal};
   return run_with_hints(command, app, run, traced);
 }
 

@@ -11,9 +11,10 @@ int main(int argc, char** argv) {
   ddlrun::PosixFiles files;
   ddlrun::SystemClock clock;
   ddlrun::PosixHostInfo kernel;
+  ddlrun::PosixTerminal terminal;
   const ddlrun::Environment environment = ddlrun::read_environment();
   const auto out = [](std::string_view bytes) { ddlrun::write_all(STDOUT_FILENO, bytes); };
   const auto err = [](std::string_view bytes) { ddlrun::write_diagnostics(bytes); };
   return ddlrun::cli::run_app({argv + 1, argv + argc},
-                              {processes, files, clock, environment, out, err, {}, &kernel});
+                              {processes, files, clock, environment, out, err, {}, &kernel, &terminal});
 }

@@ -264,6 +264,17 @@ void PosixFiles::write(const std::string& given, std::string_view bytes) {
   sync_directory(directory_of(path));
 }
 
+void PosixFiles::rewrite(const std::string& path, std::string_view bytes) {
+  const std::string beside = path + ".new";
+  Descriptor d{::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600)};
+  if (d.fd < 0) refuse_file("write", path, errno);
+  int code = write_bytes(d.fd, bytes);
+  if (::close(std::exchange(d.fd, -1)) != 0 && code == 0) code = errno;  // NFS reports a full disk here
+  if (code == 0 && rename_or_remove(beside, path)) return;
+  if (code != 0) ::unlink(beside.c_str());
+  refuse_file("write", path, code != 0 ? code : errno);
+}
+
 void PosixFiles::append(const std::string& path, std::string_view bytes) {
   const Descriptor d{::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC, 0600)};
   if (d.fd < 0) refuse_file("append to", path, errno);

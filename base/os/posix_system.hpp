@@ -3,6 +3,10 @@
 #pragma once
 
 #include "base/os/system.hpp"
+#include "base/os/terminal.hpp"
+
+#include <memory>
+#include <string_view>
 
 namespace ddlrun {
 
@@ -30,6 +34,7 @@ class PosixFiles : public FileSystem {
   std::string foreign_owner(const std::string& directory) override;
   std::string foreign_writer(const std::string& file) override;
   void write(const std::string& path, std::string_view bytes) override;
+  void rewrite(const std::string& path, std::string_view bytes) override;
   void append(const std::string& path, std::string_view bytes) override;
   void sync(const std::string& path) override;
   void remove(const std::string& path) override;
@@ -44,6 +49,27 @@ class SystemClock : public Clock {
   std::chrono::steady_clock::time_point steady() override { return std::chrono::steady_clock::now(); }
   int pause(std::chrono::milliseconds duration) override;
 };
+
+// By the control sequences of ECMA-48 and xterm that all terminals of today have; no terminfo.
+class PosixTerminal : public Terminal {
+ public:
+  PosixTerminal();
+  ~PosixTerminal() override;
+  PosixTerminal(const PosixTerminal&) = delete;
+  PosixTerminal& operator=(const PosixTerminal&) = delete;
+  bool open() override;
+  void close() noexcept override;
+  TerminalSize size() override;
+  void draw(const std::vector<std::string>& lines) override;
+  TerminalEvent wait(std::chrono::milliseconds duration) override;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// The printable ASCII characters of what a keyboard sent: no arrows, no keys with Alt, no UTF-8.
+std::string find_plain_keys(std::string_view bytes);
 
 // Reads the environment, names and terminals of this process once.
 Environment read_environment();

@@ -17,6 +17,7 @@
 namespace ddlrun {
 
 class HostInfo;
+class Terminal;
 
 using Command = std::vector<std::string>;  // argv, never a shell line
 using EnvVars = std::map<std::string, std::string>;
@@ -155,6 +156,8 @@ class FileSystem {
   virtual std::string foreign_writer(const std::string& file) = 0;
   // Written beside, fsynced, renamed: the old file or the new one, never a half.
   virtual void write(const std::string& path, std::string_view bytes) = 0;
+  // Written beside (PATH.new, mode 600) and renamed, but not fsynced: for a file that is soon written again.
+  virtual void rewrite(const std::string& path, std::string_view bytes) = 0;
   // Behind what the file holds; a new one gets mode 600. Written at once, not yet safe from a crash.
   virtual void append(const std::string& path, std::string_view bytes) = 0;
   // What was appended survives a crash from here on; no error where there is no such file.
@@ -219,6 +222,7 @@ struct System {
   std::function<void(std::string_view)> err;               // stderr: the talk
   std::function<void(std::string_view)> program_err = {};  // a program's stderr passing through; -q leaves it
   HostInfo* kernel = nullptr;                              // limits, disks, names, interfaces of this host
+  Terminal* terminal = nullptr;                            // the whole screen, where stdout is one
 };
 
 }  // namespace ddlrun

@@ -47,6 +47,7 @@ class TracingFiles : public FileSystem {
   void write(const std::string& path, std::string_view bytes) override;
   // Not printed either: a log grows all the time. Its end is.
   void append(const std::string& path, std::string_view bytes) override { inner_.append(path, bytes); }
+  void rewrite(const std::string& path, std::string_view bytes) override { inner_.rewrite(path, bytes); }
   void sync(const std::string& path) override;
   void remove(const std::string& path) override;
   std::string make_directory(const std::string& prefix) override;

@@ -53,6 +53,7 @@ struct FakeFiles : FileSystem {
   std::vector<std::string> written;
   std::set<std::string> directories;  // made by make_new_directory
   std::set<std::string> synced;
+  std::map<std::string, int> rewritten;  // how often
 
   std::string read(const std::string& path, std::uint64_t) override {
     const auto found = files.find(path);
@@ -87,6 +88,10 @@ struct FakeFiles : FileSystem {
   void write(const std::string& path, std::string_view bytes) override {
     files[path] = bytes;
     written.push_back(path);
+  }
+  void rewrite(const std::string& path, std::string_view bytes) override {
+    files[path] = bytes;
+    ++rewritten[path];
   }
   void append(const std::string& path, std::string_view bytes) override { files[path] += bytes; }
   void sync(const std::string& path) override { synced.insert(path); }

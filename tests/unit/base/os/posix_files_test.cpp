@@ -46,6 +46,21 @@ TEST_CASE("files: links stay, and what they lead to is written, there or not yet
   CHECK(std::filesystem::is_symlink(directory.path + "/hop"));
 }
 
+TEST_CASE("files: one that is written again and again is whole each time, private, and alone") {
+  const WriteDirectory directory;
+  const std::string path = directory.path + "/file";
+  std::ofstream(path + ".new") << "what a killed process left, and longer than the new text";
+  for (const char* text : {"first", "second"}) {
+    PosixFiles().rewrite(path, text);
+    CHECK(text_of(path) == text);
+  }
+  struct stat status {};
+  REQUIRE(::stat(path.c_str(), &status) == 0);
+  CHECK((status.st_mode & 0077) == 0);
+  CHECK(std::distance(std::filesystem::directory_iterator(directory.path), {}) == 1);
+  CHECK_THROWS_AS(PosixFiles().rewrite(directory.path + "/none/file", "text"), Error);
+}
+
 TEST_CASE("files: what a killed process with our number left is no obstacle, and stays") {
   const WriteDirectory directory;
   const std::string path = directory.path + "/file", stale = path + ".tmp." + std::to_string(::getpid());
