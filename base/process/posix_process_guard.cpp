@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -42,6 +43,11 @@ bool read_report(const Fd& fd, Report& report) {
     n = ::read(fd.get(), &report, sizeof report);
   } while (n < 0 && errno == EINTR);
   return n == sizeof report;
+}
+
+int ms_until(Steady::time_point time) {
+  const auto left = std::chrono::duration_cast<milliseconds>(time - Steady::now()).count() + 1;
+  return static_cast<int>(std::max<long long>(left, 0));
 }
 
 void detach(int stream) {
@@ -108,19 +114,22 @@ class Guardian {
 
   // Until the program has ended (true) or the one that we report to has.
   bool attend() {
-    auto next = Steady::now() + options_.watch_every;
+    const auto start = Steady::now();
+    std::vector<Steady::time_point> next;
+    for (const GuardianWatch& watch : options_.watches) next.push_back(start + watch.first);
     while (true) {
       std::vector<pollfd> polls{{alive_.get(), POLLIN, 0}, {signals_.get(), POLLIN, 0}};
       const int hold = relay_ ? relay_->add_polls(polls) : -1;
-      const auto left = std::chrono::duration_cast<milliseconds>(next - Steady::now()).count() + 1;
-      const int wait = options_.watch ? static_cast<int>(std::max<long long>(left, 0)) : -1;
+      const int wait = next.empty() ? -1 : ms_until(*std::min_element(next.begin(), next.end()));
       ::poll(polls.data(), polls.size(), hold >= 0 && (wait < 0 || hold < wait) ? hold : wait);
       if (relay_) relay_->forward_some();
       if (reap()) return true;
       if (polls[0].revents != 0) return false;
-      if (!options_.watch || Steady::now() < next) continue;
-      options_.watch(program_.pid);
-      next = Steady::now() + options_.watch_every;
+      for (std::size_t i = 0; i < next.size(); ++i) {
+        if (Steady::now() < next[i]) continue;
+        options_.watches[i].look(program_.pid);
+        next[i] = Steady::now() + options_.watches[i].every;
+      }
     }
   }
 

@@ -11,8 +11,15 @@
 
 #include <chrono>
 #include <functional>
+#include <vector>
 
 namespace ddlrun {
+
+// Something that is looked at again and again, first after `first`.
+struct GuardianWatch {
+  std::function<void(pid_t program)> look;
+  std::chrono::milliseconds every{1000}, first{1000};
+};
 
 struct GuardianOptions {
   bool capture_err = false;  // Guarded::err is our end of the program's stderr
@@ -24,8 +31,7 @@ struct GuardianOptions {
   std::chrono::milliseconds grace{2000};
   std::chrono::milliseconds leftover_grace{500};
   // In the guardian, while the program runs; it has our stderr, if that is not captured.
-  std::function<void(pid_t program)> watch;
-  std::chrono::milliseconds watch_every{1000};
+  std::vector<GuardianWatch> watches;
   // Not empty: the guardian takes what the program says on stdout and stderr and passes it on to our stderr,
   // so marked. It goes on with that if we are killed.
   RelayMark mark;

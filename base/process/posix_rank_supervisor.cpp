@@ -2,6 +2,7 @@
 #include "base/process/posix_rank_supervisor.hpp"
 
 #include "base/process/posix_process_guard.hpp"
+#include "base/process/posix_tree_usage.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -51,8 +52,8 @@ void stay_off_the_streams() {
   }
 }
 
-// mpirun and srun end the job at the first rank that fails, and drop what its stderr still has on its way (Open MPI
-// 4.1.4, Slurm 22.05: 1 of 40 runs on a busy host).
+// mpirun and srun end the job at the first rank that fails, and drop what its stderr still has on its way
+// (Open MPI 4.1.4, Slurm 22.05: 1 of 40 runs on a busy host).
 constexpr int wait_after_failure_ms = 150;
 // A rank gets SIGPIPE as soon as another rank is killed: the killed rank has to end first.
 constexpr int wait_after_sigpipe_ms = 450;
@@ -91,11 +92,15 @@ int supervise_program(const Command& command, const Supervision& supervision) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // wakes this process; getppid() shows the cause
   if (launcher_is_gone()) ::_exit(128 + SIGTERM);
   GuardianOptions options;
-  options.watch_every = supervision.every;
   options.on_end = supervision.on_end;
   options.mark = supervision.mark;
   if (supervision.on_sample) {
-    options.watch = [&](pid_t program) { supervision.on_sample(read_tree_snapshot(program)); };
+    const auto look = [&](pid_t program) { supervision.on_sample(read_tree_snapshot(program)); };
+    options.watches.push_back({look, supervision.every, supervision.every});
+  }
+  if (supervision.on_usage) {
+    const auto look = [&](pid_t program) { supervision.on_usage(read_tree_usage(program)); };
+    options.watches.push_back({look, supervision.usage_every, supervision.usage_first});
   }
   Guarded guarded = start_guarded(command, options);
   if (guarded.program < 0) return guarded.start_errno;

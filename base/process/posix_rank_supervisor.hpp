@@ -6,6 +6,7 @@
 #include "base/os/system.hpp"
 #include "base/process/posix_output_forwarder.hpp"
 #include "base/process/posix_process_tree.hpp"
+#include "base/process/tree_usage.hpp"
 
 #include <signal.h>
 
@@ -19,6 +20,9 @@ struct Supervision {
   std::function<void(const TreeSnapshot& sample)>
       on_sample;  // may be empty; called in another process of ours
   std::chrono::milliseconds every{1000};
+  // Likewise, and cheaper: each `usage_every`, first after `usage_first`.
+  std::function<void(const TreeUsage& usage)> on_usage;
+  std::chrono::milliseconds usage_every{2000}, usage_first{2000};
   std::function<void(const ProcessResult& end)> on_end;  // likewise
   RelayMark mark;  // not empty: what the program says on stdout and stderr goes to our stderr, so marked
 };

@@ -5,6 +5,7 @@
 #include "base/process/posix_code_samples.hpp"
 #include "base/process/posix_process_binding.hpp"
 #include "base/process/posix_rank_supervisor.hpp"
+#include "base/process/posix_tree_usage.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
@@ -14,6 +15,7 @@
 #include "launch/rank/placement_line.hpp"
 #include "launch/rank/rank_command.hpp"
 #include "launch/rank/rank_identity.hpp"
+#include "launch/rank/rank_usage.hpp"
 #include "launch/rank/slurm_variables.hpp"
 #include "launch/rank/status_line.hpp"
 
@@ -129,6 +131,8 @@ class StatusReporter {
                  const launch::RankIdentity& identity)
       : options_(options), stall_after_(options.stall_after) {
     reports_for_host_ = identity.local_rank.value_or(0) < launch::heartbeat_ranks;
+    reports_traffic_ = identity.local_rank.value_or(0) == 0;
+    usage_every_ = launch::usage_interval(identity.size.value_or(0));
     report_.rank = identity.rank;
     report_.host = environment.host_name;
     const auto sample = [](int pid) { return sample_code(pid, 100, std::chrono::milliseconds(500)); };
@@ -141,8 +145,19 @@ class StatusReporter {
     return reports_for_host_ ? std::min<std::chrono::milliseconds>(look, launch::heartbeat_interval) : look;
   }
 
+  std::chrono::milliseconds usage_interval() const { return usage_every_; }
+
+  void use(const TreeUsage& usage) {
+    const auto now = Steady::now();
+    report_.usage = meter_.take(now, usage, has_gpu_);
+    if (reports_traffic_) meter_.add_traffic(now, read_host_traffic(), *report_.usage);
+    report(launch::RankStatus::heartbeat);
+    report_.usage.reset();
+  }
+
   void take(const TreeSnapshot& sample) {
     const auto now = Steady::now();
+    has_gpu_ = has_gpu_ || sample.has_gpu;
     const launch::StallEvent event = detector_ ? detector_->take(now, sample) : launch::StallEvent();
     report_.stall = event.stall;
     if (event.kind == launch::StallEvent::stalled) return report(launch::RankStatus::stalled);
@@ -171,7 +186,9 @@ class StatusReporter {
 
   const ExecOptions& options_;
   int stall_after_;
-  bool reports_for_host_ = false;
+  bool reports_for_host_ = false, reports_traffic_ = false, has_gpu_ = false;
+  std::chrono::milliseconds usage_every_{};
+  launch::UsageMeter meter_{Steady::now()};
   launch::RankReport report_;
   std::optional<launch::StallDetector> detector_;
   Steady::time_point last_sign_;
@@ -191,6 +208,9 @@ int keep_program(System& system, const ExecOptions& options, const Command& prog
   StatusReporter reporter(options, system.environment, *identity);
   supervision.on_sample = [&](const TreeSnapshot& sample) { reporter.take(sample); };
   supervision.every = reporter.interval();
+  supervision.on_usage = [&](const TreeUsage& usage) { reporter.use(usage); };
+  supervision.usage_every = reporter.usage_interval();
+  supervision.usage_first = first_usage(identity->rank, supervision.usage_every);
   supervision.on_end = [&](const ProcessResult& end) { reporter.end(end); };
   return supervise_program(program, supervision);
 }
@@ -228,8 +248,8 @@ int run_exec(System& outer, const ExecOptions& options) {
   // With a rank map another launcher than ours started this rank. Inherited numbers are those of an outer
   // rank.
   if (options.rank_map || !options.rank_map_file.empty()) forget_rank_numbers(environment.variables);
-  System system{outer.processes, outer.files, outer.clock,       environment,
-                outer.out,       outer.err,   outer.program_err, outer.kernel};
+  System system{outer.processes, outer.files,       outer.clock,  environment,   outer.out,
+                outer.err,       outer.program_err, outer.kernel, outer.terminal};
   try {
     return become_rank(system, options);
   } catch (const Error& error) {

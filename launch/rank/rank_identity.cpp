@@ -43,6 +43,7 @@ std::optional<RankIdentity> find_rank_identity(const EnvVars& environment) {
     if (!identity.local_rank && number(environment, "SLURM_PROCID") == rank) {
       identity.local_rank = number(environment, "SLURM_LOCALID");
       identity.launcher = RankLauncher::slurm;
+      if (!identity.size) identity.size = number(environment, "SLURM_NTASKS", topology::max_ranks);
     }
     return identity;
   }

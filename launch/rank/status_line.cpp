@@ -18,11 +18,18 @@ std::string rank_lead(std::string_view token) { return fmt::format("ddlrun-rank 
 
 constexpr std::string_view sign_names[] = {"alive", "stalled", "moves", "ended", "computes"};
 
+std::string render_usage(const RankUsage& usage) {
+  std::string text = fmt::format(" cpu={} rss={} io={} quiet={} stopped={}", usage.cpu_percent,
+                                 usage.resident_kib, usage.io_kib_s, usage.quiet_s, usage.stopped ? 1 : 0);
+  if (usage.host) text += fmt::format(" rx={} tx={}", usage.host->received_kib_s, usage.host->sent_kib_s);
+  return text;
+}
+
 std::string render_details(const RankReport& report) {
   const Stall& stall = report.stall;
   switch (report.sign) {
     case RankStatus::heartbeat:
-      return {};
+      return report.usage ? render_usage(*report.usage) : std::string();
     case RankStatus::stalled:
     case RankStatus::computes:
       return fmt::format(" seconds={} state={} pid={} name={} in={}", stall.seconds, stall.state, stall.pid,
@@ -55,11 +62,12 @@ class Fields {
     good_ = good_ && value.has_value();
     return value.value_or(std::string_view());
   }
-  int number(std::string_view key, std::uint64_t max = 1u << 30) {
+  std::uint64_t count(std::string_view key, std::uint64_t max = UINT64_MAX) {
     const auto value = parse_unsigned(text(key), max);
     good_ = good_ && value.has_value();
-    return static_cast<int>(value.value_or(0));
+    return value.value_or(0);
   }
+  int number(std::string_view key, std::uint64_t max = 1u << 30) { return static_cast<int>(count(key, max)); }
   void fail() { good_ = false; }
 
  private:
@@ -68,7 +76,19 @@ class Fields {
   bool good_ = true;
 };
 
+RankUsage parse_usage(Fields& fields) {
+  RankUsage usage;
+  usage.cpu_percent = fields.number("cpu");
+  usage.resident_kib = fields.count("rss");
+  usage.io_kib_s = fields.count("io");
+  usage.quiet_s = fields.number("quiet");
+  usage.stopped = fields.number("stopped", 1) == 1;
+  if (fields.has_more()) usage.host = {fields.count("rx"), fields.count("tx")};
+  return usage;
+}
+
 void parse_details(Fields& fields, RankReport& report) {
+  if (report.sign == RankStatus::heartbeat && fields.has_more()) report.usage = parse_usage(fields);
   if (report.sign == RankStatus::ended) {
     report.exit_status = fields.number("status", 255);
     report.signal = fields.number("signal", 64);

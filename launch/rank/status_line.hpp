@@ -2,6 +2,7 @@
 // The lines on stderr by which the supervisor of a rank reports its state.
 #pragma once
 
+#include "launch/rank/rank_usage.hpp"
 #include "launch/rank/stall_detector.hpp"
 
 #include <cstdint>
@@ -22,6 +23,7 @@ struct RankReport {
   int signal = 0;       // ended: by which, or 0
   int start_error = 0;  // ended: the errno if its program could not be started
   bool alone = false;   // ended by SIGKILL, and its supervisor lives: no launcher did that
+  std::optional<RankUsage> usage = std::nullopt;  // heartbeat: of one that was given to report it
 
   bool operator==(const RankReport&) const = default;
 };

@@ -10,6 +10,7 @@ using namespace ddlrun;
 using launch::find_status_line;
 using launch::RankReport;
 using launch::RankStatus;
+using launch::RankUsage;
 using launch::render_status_line;
 
 TEST_SUITE_BEGIN("launch/rank/status_line");
@@ -21,6 +22,10 @@ TEST_CASE("what a keeper reports is one short line and is read back") {
   };
   const std::vector<Row> rows{
       {{3, "h2", RankStatus::heartbeat, {}, 0, 0}, "ddlrun-rank token=T1 rank=3 host=h2 alive;\n"},
+      {{3, "h2", RankStatus::heartbeat, {}, 0, 0, 0, false, RankUsage{398, 2048, 7, 12, true, {}}},
+       "ddlrun-rank token=T1 rank=3 host=h2 alive cpu=398 rss=2048 io=7 quiet=12 stopped=1;\n"},
+      {{0, "h2", RankStatus::heartbeat, {}, 0, 0, 0, false, RankUsage{0, 1, 0, 0, false, {{5, 6}}}},
+       "ddlrun-rank token=T1 rank=0 host=h2 alive cpu=0 rss=1 io=0 quiet=0 stopped=0 rx=5 tx=6;\n"},
       {{0, "h2", RankStatus::stalled, {52, 'T', 812, "train", "do_signal_stop"}, 0, 0},
        "ddlrun-rank token=T1 rank=0 host=h2 stalled seconds=52 state=T pid=812 name=train "
        "in=do_signal_stop;\n"},
@@ -51,6 +56,7 @@ TEST_CASE("what a keeper reports is one short line and is read back") {
     CHECK(found.report->signal == row.report.signal);
     CHECK(found.report->start_error == row.report.start_error);
     CHECK(found.report->alone == row.report.alone);
+    CHECK(found.report->usage == row.report.usage);
     CHECK(found.rest == "more");
   }
 }
@@ -59,7 +65,9 @@ TEST_CASE("whatever is not exactly a keeper's line stays with the program") {
   for (const std::string line :
        {"ddlrun-rank token=T2 rank=3 host=h2 alive;\n", "ddlrun-rank token=T1 rank=3 host=h2 alive\n",
         "ddlrun-rank token=T1 rank=x host=h2 alive;\n", "ddlrun-rank token=T1 rank=3 host=h2 dances;\n",
-        "ddlrun-rank token=T1 rank=3 host=h2 alive now;\n", "ddlrun-rank token=T1 rank=3 alive;\n",
+        "ddlrun-rank token=T1 rank=3 host=h2 alive now;\n",
+        "ddlrun-rank token=T1 rank=3 host=h2 alive cpu=1 rss=1 io=1 quiet=1 stopped=2;\n",
+        "ddlrun-rank token=T1 rank=3 alive;\n",
         "ddlrun-rank token=T1 rank=3 host=h2 ended status=256 signal=0 alone=0;\n",
         "ddlrun-rank token=T1 rank=3 host=h2 ended status=1 signal=0;\n", "ddlrun-rank token=T1 ;\n",
         "ddlrun-rank token=T1 rank=99999999 host=h2 alive;\n",

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "base/process/posix_tree_usage.hpp"
+
+#include "base/process/posix_process_tree.hpp"
+#include "base/process/posix_spawn.hpp"
+#include "base/text/text.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+namespace ddlrun {
+
+namespace {
+
+std::string read_counters(const std::string& path) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text;
+  std::array<char, 4096> buffer;
+  for (ssize_t n = 0; fd.open() && (n = ::read(fd.get(), buffer.data(), buffer.size())) > 0;)
+    text.append(buffer.data(), static_cast<std::size_t>(n));
+  return text;
+}
+
+std::uint64_t counter(std::string_view text) { return parse_unsigned(trim(text)).value_or(0); }
+
+void add_usage(TreeUsage& usage, pid_t pid) {
+  constexpr std::uint64_t ms_per_tick = 10;
+  static const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const auto stat = parse_process_stat(read_counters(fmt::format("/proc/{}/stat", pid)));
+  if (!stat) return;
+  usage.cpu_ms += (stat->busy_ticks + stat->waited_ticks) * ms_per_tick;
+  usage.resident_bytes += stat->resident_pages * page_bytes;
+  usage.stopped = usage.stopped || stat->state == 'T' || stat->state == 't';
+  const std::string io = read_counters(fmt::format("/proc/{}/io", pid));
+  const auto value_of = [&](std::string_view key) {
+    for (const std::string_view line : split(io, '\n'))
+      if (line.starts_with(key)) return counter(line.substr(key.size()));
+    return std::uint64_t{0};
+  };
+  // A file that is mapped is read without a call.
+  usage.io_bytes += std::max(value_of("rchar: "), value_of("read_bytes: ")) + value_of("wchar: ");
+}
+
+std::vector<std::string> names_in(const std::string& directory) {
+  std::vector<std::string> names;
+  DIR* const dir = ::opendir(directory.c_str());
+  if (dir == nullptr) return names;
+  while (const dirent* entry = ::readdir(dir))
+    if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
+  ::closedir(dir);
+  return names;
+}
+
+// Whether there is any port with counters.
+bool add_ports(HostTraffic& traffic) {
+  constexpr std::uint64_t bytes_per_word = 4;  // the counters of InfiniBand count words
+  const std::string devices = "/sys/class/infiniband";
+  bool any = false;
+  for (const std::string& device : names_in(devices)) {
+    const std::string ports = devices + "/" + device + "/ports";
+    for (const std::string& port : names_in(ports)) {
+      const std::string counters = ports + "/" + port + "/counters/";
+      const std::string received = read_counters(counters + "port_rcv_data");
+      any = any || !received.empty();
+      traffic.received += bytes_per_word * counter(received);
+      traffic.sent += bytes_per_word * counter(read_counters(counters + "port_xmit_data"));
+    }
+  }
+  return any;
+}
+
+bool is_device(const std::string& interface) {
+  return ::access(("/sys/class/net/" + interface + "/device").c_str(), F_OK) == 0;
+}
+
+bool is_infiniband(const std::string& interface) {
+  return trim(read_counters("/sys/class/net/" + interface + "/type")) == "32";  // ARPHRD_INFINIBAND
+}
+
+}  // namespace
+
+TreeUsage read_tree_usage(pid_t root) {
+  TreeUsage usage;
+  add_usage(usage, root);
+  for (const Process& process : find_descendants(root)) add_usage(usage, process.id.pid);
+  return usage;
+}
+
+HostTraffic parse_traffic(std::string_view text, const std::function<bool(const std::string& name)>& counts) {
+  HostTraffic traffic;
+  for (const std::string_view line : split(text, '\n')) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos) continue;  // of the head
+    const auto fields = split_blanks(line.substr(colon + 1));
+    if (fields.size() < 9 || !counts(std::string(trim(line.substr(0, colon))))) continue;
+    traffic.received += counter(fields[0]);
+    traffic.sent += counter(fields[8]);
+  }
+  return traffic;
+}
+
+HostTraffic read_host_traffic() {
+  HostTraffic traffic;
+  const bool has_ports = add_ports(traffic);
+  const std::string text = read_counters("/proc/net/dev");
+  bool any_device = false;
+  const auto of_devices = parse_traffic(text, [&](const std::string& name) {
+    const bool is_one = is_device(name);
+    any_device = any_device || is_one;
+    return is_one && !(has_ports && is_infiniband(name));
+  });
+  const auto of_all = parse_traffic(text, [](const std::string& name) { return name != "lo"; });
+  const HostTraffic& by_ip = any_device ? of_devices : of_all;
+  return {traffic.received + by_ip.received, traffic.sent + by_ip.sent};
+}
+
+}  // namespace ddlrun
