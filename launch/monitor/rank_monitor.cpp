@@ -59,6 +59,7 @@ std::string RankMonitor::take_line(std::string_view line, Time now) {
 void RankMonitor::take(const RankReport& report, Time now) {
   const auto found = ranks_.find(report.rank);
   if (found == ranks_.end()) return;
+  if (sink_) sink_(report, now);
   Rank& rank = found->second;
   Host& host = hosts_[rank.host];
   host.last_report = now;

@@ -39,6 +39,8 @@ class RankMonitor {
               std::function<bool(const std::string& host)> is_here = {}, bool kills_programs = false,
               int stall_after = 0);
 
+  // Gives each report of a planned rank on to `sink`, too.
+  void share_reports(std::function<void(const RankReport&, Time)> sink) { sink_ = std::move(sink); }
   // What of the line belongs to the user.
   std::string take_line(std::string_view line, Time now);
   // A report came that should be printed at once.
@@ -84,6 +86,7 @@ class RankMonitor {
 
   std::string token_;
   std::function<bool(const std::string& host)> is_here_;
+  std::function<void(const RankReport&, Time)> sink_;
   std::map<std::uint32_t, Rank> ranks_;
   std::map<std::string, Host> hosts_;
   std::vector<MonitorEvent> pending_;

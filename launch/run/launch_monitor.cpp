@@ -66,6 +66,7 @@ LaunchMonitor::LaunchMonitor(System& system, const LaunchRun& run)
   };
   if (run.spec.output.is_framed())
     output_.emplace(system, run.spec.output, run.run_dir, run.plan.program.token, on_err);
+  if (ranks_) usage_.emplace(system, run, *ranks_, output_);
 }
 
 RunHooks LaunchMonitor::hooks() {
@@ -121,6 +122,7 @@ void LaunchMonitor::take(std::string_view line) {
   if (const std::string shown = trainer_printed_error_ ? banner_.take(rest) : rest; !shown.empty())
     pass(shown);
   if (!rest.empty() && rank) last_.take_of(*rank, rest);
+  if (rank && usage_) usage_->take_output(*rank, rest);
   if (!run_.plan.program.verify || places_printed_ || !placement_.complete()) return;
   places_printed_ = true;
   print_places(system_, run_, placement_.rows());
@@ -147,6 +149,7 @@ void LaunchMonitor::report_events(Time now) {
 // A signal for mpirun, or 0.
 int LaunchMonitor::tick(Time now, const ChildView& mpirun) {
   report_events(now);
+  usage_->tick(now);
   if (output_) output_->tick();
   const auto& below = mpirun.below;
   if (run_.plan.placed.kind() == LauncherKind::mpich) {
@@ -368,6 +371,7 @@ void LaunchMonitor::finish(const ProcessResult& result) {
   if (const std::string rule = banner_.finish(); !rule.empty()) system_.err(rule);
   if (output_) output_->finish();
   if (ranks_) ranks_->finish(failed, daemons_.lost());
+  if (usage_) usage_->finish();
   if (failed && ranks_ && !ranks_->has_report()) down_ = find_down_hosts(system_, run_.plan.placed.job.hosts);
   const auto& hosts = run_.plan.placed.job.hosts;
   const std::string& program = run_.plan.placed.launcher.program;

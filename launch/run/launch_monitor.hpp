@@ -23,6 +23,7 @@
 #include "launch/run/launch_output.hpp"
 #include "launch/run/launch_run.hpp"
 #include "launch/run/stream_lines.hpp"
+#include "launch/run/usage_writer.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -41,7 +42,7 @@ class LaunchMonitor {
   RunHooks hooks();
   // How the job ended: as its ranks did, if mpirun did not end after them.
   ProcessResult result_of_job(ProcessResult result);
-  // After the end: prints the ranks that never reported their place.
+  // After the end: prints the ranks that never reported their place, and writes how all ranks ended.
   void finish(const ProcessResult& result);
 
   std::vector<PlacementRow> places() const { return placement_.rows(); }
@@ -76,6 +77,7 @@ class LaunchMonitor {
   const LaunchRun& run_;
   PlacementWatch placement_;
   std::optional<RankMonitor> ranks_;
+  std::optional<UsageWriter> usage_;  // where there is ranks_
   bool places_printed_ = false;
   bool trainer_printed_error_ = false;
   FailureCause cause_;

@@ -46,6 +46,7 @@ std::string LaunchOutput::take(std::string_view line) {
   if (!taken.piece) return std::move(taken.rest);
   const OutputFrame& piece = *taken.piece;
   count_.take(piece);
+  if (sink_) sink_(piece.rank, piece.bytes);
   if (keeps_files_) {
     File& file = files_[{piece.rank, piece.stream}];
     if (file.path.empty()) file.path = rank_file(directory_, piece.rank, piece.stream);

@@ -29,6 +29,10 @@ class LaunchOutput {
   LaunchOutput(const LaunchOutput&) = delete;
   LaunchOutput& operator=(const LaunchOutput&) = delete;
 
+  // Gives on what each rank says, in pieces.
+  void share_output(std::function<void(std::uint32_t rank, std::string_view bytes)> sink) {
+    sink_ = std::move(sink);
+  }
   // Takes frames out of the line and returns the rest of it.
   std::string take(std::string_view line);
   // Writes the complete lines so far.
@@ -59,7 +63,7 @@ class LaunchOutput {
   bool keeps_files_;
   Show show_;
   std::string directory_;
-  std::function<void(std::uint32_t, std::string_view)> on_err_;
+  std::function<void(std::uint32_t, std::string_view)> on_err_, sink_;
   OutputReader reader_;
   OutputCount count_;
   LineAssembler lines_;
