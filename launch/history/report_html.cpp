@@ -76,6 +76,7 @@ std::string render_report_html(const ReportInput& input) {
   html += render_result_section(input);
   html += render_facts_section(input);
   html += render_training_section(input);
+  html += render_usage_section(input);
   html += render_plan_section(input);
   html += render_ranks_section(input);
   html += render_exports_section(input);

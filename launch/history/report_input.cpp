@@ -8,6 +8,7 @@
 #include "launch/history/run_record.hpp"
 #include "launch/history/run_store.hpp"
 #include "launch/monitor/rank_files.hpp"
+#include "launch/monitor/usage_state.hpp"
 #include "topology/machine_json.hpp"
 #include "topology/machine_svg.hpp"
 
@@ -112,6 +113,17 @@ void read_training(System& system, ReportInput& input) {
   }
 }
 
+void read_usage(System& system, ReportInput& input) {
+  const std::string path = input.directory + std::string(usage_file);
+  if (!system.files.exists(path)) return;
+  try {
+    UsageState state = parse_usage_json(system.files.read(path, max_usage_bytes), path);
+    if (!state.timeline.seconds.empty()) input.usage = std::move(state.timeline);
+  } catch (const Error& error) {
+    input.notes.push_back("no use of cores: " + error.message().what);
+  }
+}
+
 void read_timeline(System& system, ReportInput& input) {
   const std::string path = named_file(input.run, "--timeline");
   if (path.empty()) return;
@@ -144,6 +156,7 @@ ReportInput read_run_view(System& system, const std::string& directory) {
   read_machines(system, input);
   read_training(system, input);
   read_timeline(system, input);
+  read_usage(system, input);
   read_first_log(system, input);
   return input;
 }

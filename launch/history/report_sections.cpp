@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace ddlrun::launch {
 
@@ -229,6 +230,26 @@ std::string render_training_section(const ReportInput& input) {
   text += "<div class=\"charts\">\n";
   for (const Chart* chart : {&loss, &speed, &accuracy}) text += render_chart_svg(*chart);
   return text + "</div>\n";
+}
+
+std::string render_usage_section(const ReportInput& input) {
+  if (!input.usage) return {};
+  static constexpr std::array colours{"#4878a8", "#d9822b", "#4f7f3a", "#b0413e", "#7a5195", "#8a6d1d"};
+  static_assert(colours.size() == most_single_ranks);
+  Chart cores{"cores that were busy", "seconds", {}}, memory{"memory, MiB", "seconds", {}};
+  const UsageTimeline& usage = *input.usage;
+  for (std::size_t i = 0; i < std::min(usage.series.size(), colours.size()); ++i) {
+    const UsageSeries& series = usage.series[i];
+    ChartLine busy{series.name, colours[i], {}, false}, resident = busy;
+    for (std::size_t at = 0; at < usage.seconds.size(); ++at) {
+      busy.points.emplace_back(usage.seconds[at], series.cores[at]);
+      resident.points.emplace_back(usage.seconds[at], series.mib[at]);
+    }
+    cores.lines.push_back(std::move(busy));
+    memory.lines.push_back(std::move(resident));
+  }
+  return "<h2>Use of cores and memory</h2>\n<div class=\"charts\">\n" + render_chart_svg(cores) +
+         render_chart_svg(memory) + "</div>\n";
 }
 
 std::string render_plan_section(const ReportInput& input) {

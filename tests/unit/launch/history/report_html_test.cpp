@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 using namespace ddlrun::launch;
 
 namespace {
@@ -31,6 +33,7 @@ ReportInput evil_input() {
   part.start = part.directory = part.job = evil;
   input.job_runs = {part, part};
   input.machines = {{evil, "<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"><g/></svg>"}};
+  input.usage = UsageTimeline{{1, 2}, {{evil, {1, 2}, {3, 4}}}};
   input.training.emplace();
   input.training->net = input.training->data = evil;
   input.training->steps = {{1, 1, 1}, {2, 1, 1}};
@@ -58,6 +61,17 @@ TEST_CASE("whatever the texts are, they are text") {
   other.first_lines.clear();
   other.run.watched->stall.clear();
   CHECK(count(render_report_html(other), "<script") == 0);
+}
+
+TEST_CASE("use of cores and memory: a line for each series, with a gap where it is not known") {
+  ReportInput input;
+  CHECK(count(render_report_html(input), "Use of cores") == 0);
+  const double none = std::nan("");
+  input.usage = UsageTimeline{{1, 2, 3, 4, 5}, {{"rank 0", {1, 1, none, 2, 2}, {9, 9, none, none, none}}}};
+  const std::string html = render_report_html(input);
+  CHECK(count(html, "<h2>Use of cores and memory</h2>") == 1);
+  CHECK(count(html, "<polyline") == 3);
+  CHECK(count(html, ">rank 0<") == 2);
 }
 
 TEST_CASE("a large job's table is cut, with what is odd kept") {
