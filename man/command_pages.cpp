@@ -24,6 +24,7 @@ constexpr auto prose = std::to_array<Prose>({
      "Start ranks|Ranks and hosts|Several hosts|Launchers|Environment of the ranks|Verify places|Watch a run|"
      "Output of the ranks|Restart after a failure|Several programs at once|Result of rank 0|Limits"},
     {"ddlrun intelcaffe", "frameworks.md", "Intel Caffe"},
+    {"ddlrun top", "launch.md", "Look at a run while it goes on"},
     {"ddlrun history", "launch.md", "History, replay and report"},
     {"ddlrun report", "launch.md", "History, replay and report"},
     {"ddlrun replay", "launch.md", "History, replay and report"},
@@ -51,8 +52,8 @@ constexpr auto prose = std::to_array<Prose>({
 // Commands that a reader of one page also looks for.
 constexpr auto families = std::to_array<std::string_view>({
     "topo gen-rankfile check-rankfile launch",
-    "launch history report replay diagnose doctor bench",
-    "submit status jobs logs wait cancel resubmit lint-script convert config doctor",
+    "launch top history report replay diagnose doctor bench",
+    "submit status top jobs logs wait cancel resubmit lint-script convert config doctor",
     "intelcaffe launch",
 });
 

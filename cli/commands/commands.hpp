@@ -6,6 +6,7 @@
 
 namespace ddlrun::cli {
 
+Subcommand top_command();
 Subcommand topo_command();
 Subcommand read_topology_command();
 Subcommand gen_rankfile_command();
