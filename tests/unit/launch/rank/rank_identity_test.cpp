@@ -10,6 +10,14 @@ using launch::RankLauncher;
 
 TEST_SUITE_BEGIN("launch/rank/rank_identity");
 
+TEST_CASE("PMIx has no variable for the number of ranks: srun's own says it") {
+  const auto identity = find_rank_identity(
+      {{"PMIX_RANK", "3"}, {"SLURM_PROCID", "3"}, {"SLURM_LOCALID", "1"}, {"SLURM_NTASKS", "8"}});
+  REQUIRE(identity);
+  CHECK(identity->size == 8);
+  CHECK(identity->local_rank == 1);
+}
+
 TEST_CASE("inherited numbers of an outer rank do not hide those of the launcher") {
   EnvVars inner{{"DDLRUN_RANK", "4"}, {"DDLRUN_SIZE", "8"}, {"OMPI_COMM_WORLD_RANK", "1"}};
   launch::forget_rank_numbers(inner);
