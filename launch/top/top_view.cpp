@@ -117,7 +117,8 @@ std::string describe_network(const UsageState& state, std::size_t columns) {
     const std::string one =
         fmt::format("{} {} in {}/s out {}/s", shown > 0 ? ";" : "", printable(host->name, 40),
                     render_kib(host->traffic->received_kib_s), render_kib(host->traffic->sent_kib_s));
-    const std::size_t room_for_more = shown + 1 < hosts.size() ? std::string_view("; and 9999 more").size() : 0;
+    const std::size_t room_for_more =
+        shown + 1 < hosts.size() ? std::string_view("; and 9999 more").size() : 0;
     const std::size_t most = columns == 0 ? 200 : columns;
     if (shown > 0 && text.size() + one.size() + room_for_more > most) break;
     text += one;

@@ -88,5 +88,15 @@ else
   echo "job $job_id: $(grep '^ranks' "$work/picture")"
   touch "$lab_home/end"
   picture node3 '^ +1 .* status 1 ' last
+  rm -f "$lab_home/end"
+  on node1 salloc -Q -N2 --ntasks-per-node=1 -w 'node[1-2]' "$tool" launch --launcher srun --tee 1x2x1 -- ./work \
+    > "$work/job.out" 2> "$work/job.err" < /dev/null &
+  job=$!
+  picture node1 '^ +0 +node1 .* waiting .*rank 0 works' last || cat "$work/job.err"
+  has "srun" "$work/picture" 'slowest: rank 1 on node2 works while 1 of 2 ranks wait'
+  echo "srun: $(grep '^slowest' "$work/picture")"
+  touch "$lab_home/end"
+  wait "$job"
+  picture node1 '^ +1 +node2 .* status 1 ' last
 fi
 finish
