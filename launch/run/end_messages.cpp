@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
+
 namespace ddlrun::launch {
 
 namespace {
@@ -37,6 +39,12 @@ Message killed_launcher_message(const ProcessResult& result, const std::string& 
 Message silent_loss_message(const std::vector<std::string>& hosts) {
   return {"mpirun lost a daemon of another host, and does not say which", printable_hosts(hosts),
           "ddlrun doctor; then the same again"};
+}
+
+Message lost_connections_message(std::size_t lost, std::size_t most, const std::string& host) {
+  return {fmt::format("{} of {} connections of mpiexec are gone and no rank has ended: it would wait forever",
+                      lost, std::max<std::size_t>(most, 1)),
+          host, "ddlrun doctor; then the same again"};
 }
 
 Message unreached_message(const std::string& program, const std::vector<std::string>& hosts,

@@ -6,6 +6,7 @@
 #include "base/text/error.hpp"
 #include "launch/monitor/daemon_loss.hpp"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ Message down_hosts_message(const std::vector<std::string>& down);
 Message killed_launcher_message(const ProcessResult& result, const std::string& program);
 // Open MPI 5.0.11 prints nothing about most daemons that it loses.
 Message silent_loss_message(const std::vector<std::string>& hosts);
+// mpiexec of MPICH does not end by itself after this: `lost` of at most `most` connections to its daemons.
+Message lost_connections_message(std::size_t lost, std::size_t most, const std::string& host);
 Message unreached_message(const std::string& program, const std::vector<std::string>& hosts,
                           const DaemonLoss& lost);
 

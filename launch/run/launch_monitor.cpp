@@ -283,10 +283,7 @@ bool LaunchMonitor::is_deserted(Time now, std::size_t below) {
   if (killed_lost_ || !has_lasted(lost_since_, now, desertion_patience)) return killed_lost_;
   killed_lost_ = true;
   system_.err(render_message(
-      "ddlrun", "error",
-      {fmt::format("{} of {} connections of mpiexec are gone and no rank has ended: it would wait forever",
-                   most_below_ - below, std::max<std::size_t>(most_below_, 1)),
-       daemons_.lost().host, "ddlrun doctor; then the same again"}));
+      "ddlrun", "error", lost_connections_message(most_below_ - below, most_below_, daemons_.lost().host)));
   return true;
 }
 
