@@ -170,8 +170,8 @@ for ((i = 0; i < ${INTERRUPTS:-4}; i++)); do
   lab exec node1 -u ddl "${start[@]}" timeout -s "${signal[i % 2]}" 3 "$tool" launch --launcher "$launcher" 1x4x1 \
     node1,node2,node3,node4 --sockets 1 --cores 2 -- ./family > "$work/job.out" 2> "$work/job.err" < /dev/null
   same "status of timeout -s ${signal[i % 2]}" 124 $?
-  wait_for_end 5
-  [ ! -s "$work/left" ] || fail "left 5 s after ${signal[i % 2]} from timeout: $(cut -c1-160 "$work/left")"
+  wait_for_end "$within"
+  [ ! -s "$work/left" ] || fail "left $within s after ${signal[i % 2]} from timeout: $(cut -c1-160 "$work/left")"
 done
 for kind in "${kinds[@]}"; do
   echo "killed $kind: ${killed[$kind]-0} times, left after $within s on all hosts: ${left_by[$kind]-0}; statuses:$(tr ' ' '\n' <<< "${statuses[$kind]-}" |

@@ -104,7 +104,7 @@ wait "$job"
 same "a cut cable: status" 5 "$(cat "$work/job.status")"
 grep -q "host node3 was lost" "$work/job.err" || fail "a cut cable: node3 is not named: $(tail -3 "$work/job.err")"
 # The session's sshd waits on for a quarter of an hour; it is not ours.
-until ! everything | grep -Eqv ' sshd(-session)? ' || [ $((SECONDS - begun)) -gt 60 ]; do sleep 0.5; done
+until ! everything | grep -Eqv ' sshd(-session)? ' || [ $((SECONDS - begun)) -gt 120 ]; do sleep 0.5; done
 same "a cut cable: nothing is left behind it" "" "$(everything | grep -Ev ' sshd(-session)? ')"
 echo "a cut cable: all ended after $((SECONDS - begun)) s"
 lab link node3 eth0 up
