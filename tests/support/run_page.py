@@ -8,12 +8,15 @@ are its output. A command that ends with <<'END' goes on up to END, one that end
 ids of runs and jobs, dates, times, fractions and speeds. Lines of several ranks come in any order. A block without a
 command is not typed. Prints each difference, and exits with 1 if there is one.
 """
+import os
 import re
 import subprocess
 import sys
+import threading
 
 END = "--the-output-ends-here--"
 MOST_LINES = 60  # of an output that differs
+MOST_SECONDS = 300  # of one command, on a busy machine too
 # Open MPI 4.1.4 prints it on a busy machine where ssh starts before mpirun has put it into a process group of its own.
 HARMLESS = "plm:rsh: Warning: setpgid("
 
@@ -97,13 +100,22 @@ class Shell:
     def __init__(self, words):
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
+    def give_up(self, command, printed):
+        """The shell's children keep its pipe open, so nothing here would end."""
+        print(f"no end within {MOST_SECONDS} s: {command}\n" + "\n".join(printed[-MOST_LINES:]), flush=True)
+        os._exit(1)
+
     def run(self, command):
         # Without input: a command that reads would take the next one. Of a pipe, bash reads line by line.
         self.process.stdin.write("{\n" + command + "\n} < /dev/null\n" + f"echo; echo {END}\n")
         self.process.stdin.flush()
         printed = []
+        watchdog = threading.Timer(MOST_SECONDS, self.give_up, (command, printed))
+        watchdog.daemon = True
+        watchdog.start()
         for line in self.process.stdout:
             if line.strip() == END:
+                watchdog.cancel()
                 return printed
             printed.append(line.rstrip("\n"))
         sys.exit(f"the shell ended at: {command}\n" + "\n".join(printed))
