@@ -169,6 +169,18 @@ void add_own_thread_count(Builder& builder, int fewest, std::uint32_t room) {
                                 fewest, *threads <= room ? ", or --cores-per-rank " + value : ""));
 }
 
+// Of the job, equal for all its ranks. PBS sets them on its first host only, where mpirun starts the others
+// by ssh: a script that takes its settings by the index of an array would take others there.
+void add_job_variables(Builder& builder) {
+  for (const char* name :
+       {"PBS_JOBID", "PBS_JOBNAME", "PBS_O_WORKDIR", "PBS_QUEUE", "PBS_ARRAY_ID", "PBS_ARRAY_INDEX",
+        "PBS_ARRAYID", "SLURM_JOB_NAME", "SLURM_SUBMIT_DIR", "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID"}) {
+    if (builder.is_set(name)) builder.add(name, "of the job, for its ranks on all hosts");
+  }
+  if (builder.is_set("SLURM_JOB_ID"))
+    builder.add("SLURM_JOB_ID", "each rank has the Slurm variables of its own");
+}
+
 // What the user's own environment says about threads has to reach the ranks of other hosts, too.
 void add_own_thread_variables(Builder& builder) {
   for (const char* name : {"OMP_PLACES", "OMP_PROC_BIND", "OMP_DISPLAY_ENV", "GOMP_CPU_AFFINITY",
@@ -253,8 +265,7 @@ Exports plan_exports(const ExportRequest& request, const EnvVars& environment) {
   for (const char* name : {"DDL_OPTIONS", "DDL_CACHE", "DDL_KERNELS"}) {
     if (builder.is_set(name)) builder.add(name, "for libddl, as you set it: equal on all hosts");
   }
-  if (request.others && !request.passes_all && builder.is_set("SLURM_JOB_ID"))
-    builder.add("SLURM_JOB_ID", "each rank has the Slurm variables of its own");
+  if (request.others && !request.passes_all) add_job_variables(builder);
   add_device_order(builder);
   add_threads(builder, request);
   refuse_unset(builder, typed);

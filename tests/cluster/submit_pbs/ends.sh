@@ -69,6 +69,18 @@ scenario_array() {
   ddl status "$(head -n 1 "$work/out")" --json
   same "one task again" "failed 7" "$(json '" ".join(t["state"] + " " + str(t["exit_status"]) for t in j["tasks"])')"
 }
+# mpirun starts the ranks of the second host by ssh, where PBS sets none of the job's variables.
+scenario_array_hosts() {
+  begin --queue cores --runner ddlrun --name many --array 0-1 1x2x1 -- sh -c 'echo "index ${PBS_ARRAY_INDEX:-none} job ${PBS_JOBID:-none}"'
+  ddl wait "$id"
+  ends 0
+  local number=${id%%[*} task
+  for task in 0 1; do
+    ddl logs "${number}[$task]"
+    same "the two ranks of task $task" "2 index $task job ${number}[$task].node1" \
+      "$(grep '^index ' "$work/out" | sort | uniq -c | tr -s ' ' | sed 's/^ //')"
+  done
+}
 # After qdel of an array, OpenPBS 23.06 has the parent's attributes for tasks that ended before: their own files count.
 scenario_array_cancelled() {
   begin --name part --array 0-3 1x1x1 -- sh -c '[ "$DDLRUN_ARRAY_INDEX" -ge 2 ] || exit "$DDLRUN_ARRAY_INDEX"; sleep 200'

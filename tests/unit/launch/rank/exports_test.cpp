@@ -42,6 +42,18 @@ TEST_CASE("ranks on other hosts belong to the same Slurm job") {
   CHECK(plan_exports(request, job).names == Names{"SLURM_JOB_ID", "CUDA_DEVICE_ORDER", "OMP_NUM_THREADS"});
 }
 
+TEST_CASE("ranks on other hosts have the index of their job array") {
+  launch::ExportRequest request{{}, 1, 1};
+  const EnvVars job{{"PBS_JOBID", "7[2].pbs"}, {"PBS_ARRAY_INDEX", "2"}, {"PBS_NODEFILE", "/var/spool/7"}};
+  CHECK(plan_exports(request, job).names == Names{"CUDA_DEVICE_ORDER", "OMP_NUM_THREADS"});
+  request.others = true;
+  CHECK(plan_exports(request, job).names ==
+        Names{"PBS_JOBID", "PBS_ARRAY_INDEX", "CUDA_DEVICE_ORDER", "OMP_NUM_THREADS"});
+  const EnvVars task{{"SLURM_JOB_ID", "9"}, {"SLURM_ARRAY_TASK_ID", "1"}, {"SLURM_PROCID", "0"}};
+  CHECK(plan_exports(request, task).names ==
+        Names{"SLURM_ARRAY_TASK_ID", "SLURM_JOB_ID", "CUDA_DEVICE_ORDER", "OMP_NUM_THREADS"});
+}
+
 TEST_CASE("what the user has set stays, and surprises are said") {
   launch::ExportRequest request{{}, 2, 3};
   request.threads.emplace().runtime = affinity::OpenMpRuntime::none;
