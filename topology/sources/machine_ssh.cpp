@@ -41,9 +41,13 @@ std::string remote_command(const std::string& executable, const std::string& dir
          quote_shell(executable) + " " + quote_shell(directory);
 }
 
+// ssh gives up earlier on a host that does not answer at all. One that is busy with other jobs answered after
+// 8 s.
+constexpr std::chrono::seconds patience{20};
+
 ProcessLimits pipeline_limits() {
   ProcessLimits limits = reader_limits();
-  limits.timeout = std::chrono::seconds(8);
+  limits.timeout = patience;
   return limits;
 }
 
@@ -57,7 +61,8 @@ std::string failure_of(const ProcessResult& result, const Error& error) {
     if (!trim(line).empty()) last = trim(line);
   }
   if (!last.empty()) return printable(last);
-  if (result.timed_out) return "no answer within 8 s (ddlrun doctor waits longer, and reports what is slow)";
+  if (result.timed_out)
+    return fmt::format("no answer within {} s (ddlrun doctor reports what is slow there)", patience.count());
   return error.message().what;
 }
 
