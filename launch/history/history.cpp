@@ -69,7 +69,7 @@ Columns columns_of(const HistoryRow& row) {
       or_dash(printable(row.dims, 20)),
       or_dash(printable(row.hosts, 30)),
       status_words(row) + (row.test_accuracy ? fmt::format(", {:.1f} %", 100.0 * *row.test_accuracy) : ""),
-      or_dash(printable(row.title, 40)),
+      or_dash(printable(row.title, 120)),
       last};
 }
 

@@ -6,6 +6,7 @@
 #include "runtime/app/option_references.hpp"
 #include "runtime/app/predict_photos.hpp"
 #include "runtime/app/test_checkpoint.hpp"
+#include "runtime/checkpoint/checkpoint_directory.hpp"
 #include "runtime/core/option_parser.hpp"
 #include "runtime/data/image_files.hpp"
 
@@ -121,10 +122,15 @@ void take_checkpoint(ModelOptions& options) {
 }
 
 int predict(ModelOptions options) {
-  if (options.words.size() > 1 && !has_image_name(options.words[0])) take_checkpoint(options);
+  const bool names_photos = options.words.size() > 1;
+  if (!options.words.empty() && !has_image_name(options.words[0]) &&
+      (names_photos || is_checkpoint_path(*make_posix_disk(), options.words[0])))
+    take_checkpoint(options);
   if (options.words.empty())
-    throw Error(ErrorKind::usage, {"no photo is named", "command line",
-                                   std::string(predict_name) + " --checkpoint ckpt photo.jpg"});
+    throw Error(ErrorKind::usage,
+                {"no photo is named", "command line",
+                 fmt::format("{} --checkpoint {} photo.jpg", predict_name,
+                             options.checkpoint.empty() ? "ckpt" : quote_shell(options.checkpoint))});
   if (options.checkpoint.empty())
     throw Error(ErrorKind::usage,
                 {"no checkpoint is named", "command line",

@@ -257,6 +257,12 @@ std::optional<std::size_t> newest_step(const CheckpointDisk& disk, const std::st
   return steps.empty() ? std::nullopt : std::optional(steps.front());
 }
 
+bool is_checkpoint_path(const CheckpointDisk& disk, const std::string& path) {
+  if (path.ends_with(name_end) || follow_name(disk, path)) return true;
+  const bool is_file = disk.size(path).has_value();
+  return !is_file && newest_step(disk, path).has_value();
+}
+
 CheckpointDirectory::Written CheckpointDirectory::write(std::size_t step, const Metadata& metadata,
                                                         std::span<const Tensor> tensors) {
   const std::string header = render_safetensors_header(metadata, tensors);

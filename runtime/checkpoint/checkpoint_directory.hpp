@@ -41,6 +41,9 @@ std::optional<std::string> follow_name(const CheckpointDisk& disk, const std::st
 // The highest step of a checkpoint's file name, intact or not.
 std::optional<std::size_t> newest_step(const CheckpointDisk& disk, const std::string& directory);
 
+// Whether `path` is a checkpoint, the name of one, or a directory of them, intact or not.
+bool is_checkpoint_path(const CheckpointDisk& disk, const std::string& path);
+
 // Creates and locks the directory for this run until the disk object is destroyed: two runs would delete each
 // other's files. Throws Error(request) with the host and process that hold the lock. Returns a note if the
 // file system has no locks.

@@ -161,6 +161,8 @@ PY
   mv "$work/photos/val/dog" "$work/photos/val/wolf"
   mv "$work/photos/train/dog" "$work/photos/train/wolf"
   expect_refusal 3 'not those of the training: cat, dog' "$train" test "$work/ckpt" --data "$work/photos"
+  expect_refusal 2 'no photo is named' "$train" predict "$work/ckpt"
+  expect_refusal 2 'no photo is named' "$train" predict "$work/ckpt/best"
   expect_refusal 3 'cannot' "$train" predict --checkpoint "$work/ckpt" "$work/no.jpg"
 else
   echo 'no photos made: no Python with PIL (apt-get install python3-pil)'
