@@ -116,7 +116,11 @@ void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed
   // A crash after a rank exited with a status of its own is a consequence.
   if (!explains && ended && ended->evidence.line < line->line.line && exited_itself(*ended)) return;
   if (place.host.empty() && place.rank) place.host = log.matches.host_of(*place.rank);
-  if (place.empty() && ended) place = ended->place;
+  // Who reports an end first need not have failed first.
+  if (const Finding* gone = find_gone_rank(findings); place.empty() && gone != nullptr)
+    place = gone->place;
+  else if (place.empty() && ended && !diagnosis.end.is_first_unsure)
+    place = ended->place;
   Finding finding = finding_for(*error, place, message, log, diagnosis);
   finding.title = headline;
   finding.evidence.push_back(in_source(line->line, log, line->source));
@@ -301,8 +305,16 @@ bool shows_failure(const Diagnosis& diagnosis, const LogFacts& log) {
 }
 
 void find_first_failing(Diagnosis& diagnosis, const LogFacts& log) {
-  diagnosis.first_failing = log.matches.first_failed_rank(log.sources);
-  if (diagnosis.first_failing) return;
+  auto& first = diagnosis.first_failing;
+  first = log.matches.first_failed_rank(log.sources);
+  // The other ranks fail because of the one that is gone; a launcher may read of their ends before its own.
+  const Finding* gone = find_gone_rank(diagnosis);
+  if (first && gone != nullptr && gone->place.rank != first->place.rank && exited_itself(*first))
+    first = FailingRank{gone->place, gone->title, gone->evidence.front(), false};
+  if (first) {
+    if (first->place.empty()) first.reset();  // launch reports that several failed
+    return;
+  }
   const bool has_rank = diagnosis.cause && diagnosis.cause->place.rank && !diagnosis.cause->evidence.empty();
   const auto& error = log.salient.first_of_a_rank();
   if (has_rank) {

@@ -67,6 +67,7 @@ struct RunStatus {
   bool names_ranks = false;  // each line of its output has its rank, by an option or in a file of the rank
   std::optional<std::uint32_t> first_rank = {};  // the rank that failed first, as launch knows
   std::uint32_t ranks = 0;                       // of the run; 0: unknown
+  bool is_first_unsure = false;                  // several ranks failed by themselves in the same second
 };
 
 // The other ranks of libddl report the rank of `place`, for which they waited.
@@ -109,6 +110,10 @@ struct Diagnosis {
   std::uint64_t lines = 0;
   std::uint64_t bytes = 0;
 };
+
+// The finding by which the other ranks of libddl name the rank that is gone, as the cause or beside it; or
+// nullptr.
+const Finding* find_gone_rank(const Diagnosis& diagnosis);
 
 // The exit status of `ddlrun diagnose`: 0 for no trouble, else 1.
 int exit_code(const Diagnosis& diagnosis);

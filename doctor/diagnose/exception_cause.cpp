@@ -5,6 +5,7 @@
 #include "doctor/diagnose/likely_cause.hpp"
 #include "doctor/diagnose/line_pattern.hpp"
 #include "doctor/diagnose/log_finding.hpp"
+#include "doctor/diagnose/named_ranks.hpp"
 #include "doctor/diagnose/salient_lines.hpp"
 #include "doctor/diagnose/words.hpp"
 
@@ -142,6 +143,7 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last
   const EvidenceLine& frame = exception->evidence.front();
 
   Place place = exception->place;
+  if (const Finding* gone = find_gone_rank(findings); place.empty() && gone != nullptr) place = gone->place;
   if (place.host.empty() && place.rank) place.host = log.matches.host_of(*place.rank);
   const std::string message = exception->headline();
   const Signature* error = error_class(log.signatures, message);

@@ -30,6 +30,22 @@ bool is_missed_rank(const Finding& finding) {
 
 bool stands_still(const Finding& finding) { return finding.id == "O16"; }
 
+// They still wait for that of O16.
+bool names_gone_rank(const Finding& finding) {
+  const bool counts = finding.kind <= SignatureClass::ending && !finding.is_survived;
+  return counts && is_missed_rank(finding) && !stands_still(finding) && finding.place.rank;
+}
+
+const Finding* find_gone_rank(const std::vector<Finding>& findings) {
+  const auto found = std::ranges::find_if(findings, names_gone_rank);
+  return found == findings.end() ? nullptr : &*found;
+}
+
+const Finding* find_gone_rank(const Diagnosis& diagnosis) {
+  if (diagnosis.cause && names_gone_rank(*diagnosis.cause)) return &*diagnosis.cause;
+  return find_gone_rank(diagnosis.also_seen);
+}
+
 bool left_first(const Finding& finding) { return finding.id == "E4" || is_missed_rank(finding); }
 
 bool is_call_mismatch(const Finding& finding) { return finding.id == "O6" || finding.id == "O11"; }

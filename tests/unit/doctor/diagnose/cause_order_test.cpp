@@ -316,6 +316,18 @@ TEST_CASE("a mismatch of libddl names both ranks") {
   CHECK(found.cause->all_ranks == std::vector<std::uint32_t>{1, 3});
 }
 
+TEST_CASE("the rank that libddl names is the first to fail, whichever end mpirun reports first") {
+  const std::string ends =
+      "rank 1: STD an exception ended the Context of rank 3 (node2)\n"
+      "rank 3: STD my own exception: cannot read shard 7\n"
+      "The first process to do so was:\n\n  Process name: [[48921,1],1]\n  Exit code:    1\n";
+  const Diagnosis found = diagnose_text(ends);
+  CHECK(id_of_cause(found) == "L20");
+  CHECK(found.cause->place == Place{3, "node2"});
+  REQUIRE(found.first_failing);
+  CHECK(found.first_failing->place == Place{3, "node2"});
+}
+
 TEST_CASE("what Open MPI loses while a job ends is no cause of the end") {
   const std::string route =
       "mpirun does not know how to route a message to the specified daemon\nlocated on the indicated "
