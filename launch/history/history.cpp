@@ -21,6 +21,10 @@ using Columns = std::array<std::string, 9>;
 constexpr std::size_t time_column = 2, job_column = 3;
 
 std::string failure_text(const RunFailure& failure) {
+  if (!failure.with.empty()) {
+    const auto all = failure.all();
+    return fmt::format("ranks {} within 1 s: status {}", name_ends(all), render_statuses(all));
+  }
   const std::string how = failure.start_error != 0 ? describe_start_error(failure.start_error)
                           : failure.signal != 0    ? fmt::format("signal {}", failure.signal)
                           : failure.exit_status != 0 && failure.absence.empty()

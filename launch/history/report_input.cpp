@@ -134,9 +134,9 @@ void read_timeline(System& system, ReportInput& input) {
 }
 
 void read_first_log(System& system, ReportInput& input) {
-  if (input.run.first_failure() == nullptr) return;
-  const std::string path =
-      rank_file(input.directory, input.run.watched->first_failure->rank, RankStream::err);
+  const RunFailure* first = input.run.first_failure();
+  if (first == nullptr || !first->with.empty()) return;
+  const std::string path = rank_file(input.directory, first->rank, RankStream::err);
   for (std::string& line : read_last_lines(system, path)) input.first_lines.push_back(std::move(line));
   if (!input.first_lines.empty()) input.first_log = path;
 }

@@ -44,6 +44,11 @@ std::string fact(std::string_view name, const std::string& value) {
 }
 
 std::string render_failure(const RunFailure& failure) {
+  if (!failure.with.empty()) {
+    const auto all = failure.all();
+    return fmt::format("<p><b>Ranks {} failed within 1 s</b>: exit status {}.</p>\n",
+                       escape_html(name_ends(all), 400), render_statuses(all));
+  }
   const std::string why = failure.start_error == 0 ? "" : ": " + describe_start_error(failure.start_error);
   return fmt::format("<p><b>Rank {} on {} failed first</b>: it {}{}.</p>\n", failure.rank,
                      escape_html(failure.host, 100), escape_html(failure.words(), 200),

@@ -25,6 +25,12 @@ bool ends_with_job(const RunFailure& failure, const RunEnd& end) {
 
 }  // namespace
 
+std::vector<RankEnd> RunFailure::all() const {
+  std::vector<RankEnd> ends{{rank, host, exit_status}};
+  ends.insert(ends.end(), with.begin(), with.end());
+  return ends;
+}
+
 std::string RunFailure::words() const {
   if (!absence.empty()) return absence;
   if (signal != 0) return fmt::format("was ended by signal {}", signal);

@@ -3,6 +3,7 @@
 // `history`, `replay` and `report`. Names of variables only, never their values. Pure.
 #pragma once
 
+#include "launch/monitor/monitor_record.hpp"
 #include "launch/rank/exports.hpp"
 
 #include <chrono>
@@ -39,6 +40,11 @@ struct RunFailure {
   // "did not respond while the other ranks waited for it"; "" for a bad end of its own.
   std::string absence = {};
 
+  // Failed in the same second, where nothing shows which was first; then without `absence` and signal.
+  std::vector<RankEnd> with = {};
+
+  // `rank` and those of `with`.
+  std::vector<RankEnd> all() const;
   // `absence`, or how it ended: "exited with status 7".
   std::string words() const;
 };

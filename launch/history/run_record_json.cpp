@@ -25,12 +25,16 @@ Json end_json(const std::optional<RunEnd>& end) {
 
 Json failure_json(const std::optional<RunFailure>& failure) {
   if (!failure) return {};
+  Json with = Json::array();
+  for (const RankEnd& end : failure->with)
+    with.push_back({{"rank", end.rank}, {"host", end.host}, {"exit_status", end.exit_status}});
   return {{"rank", failure->rank},
           {"host", failure->host},
           {"exit_status", failure->exit_status},
           {"signal", failure->signal},
           {"start_error", failure->start_error},
-          {"absence", failure->absence}};
+          {"absence", failure->absence},
+          {"with", with}};
 }
 
 Json watched_json(const std::optional<RunMonitoring>& watched) {
@@ -121,6 +125,12 @@ RunFailure failure_of(const Json& json) {
   take(json, "signal", failure.signal);
   take(json, "start_error", failure.start_error);
   take(json, "absence", failure.absence);
+  for (const Json& entry : member(json, "with")) {
+    RankEnd& end = failure.with.emplace_back();
+    take(entry, "rank", end.rank);
+    take(entry, "host", end.host);
+    take(entry, "exit_status", end.exit_status);
+  }
   return failure;
 }
 

@@ -8,6 +8,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <set>
 
 namespace ddlrun::launch {
 
@@ -29,6 +30,7 @@ void blame(MonitorRecord& record, std::uint32_t rank, const std::string& host, b
     if (stall != record.stalls.rend()) first->stall = stall->stall;
     return;
   }
+  record.failed_with.clear();
   const int status = end == record.ends.end() || end->second == 128 + SIGTERM ? 0 : end->second;
   RankReport report{rank, host, RankStatus::ended, {}, status};
   if (status > 128) report.signal = status - 128;
@@ -77,12 +79,41 @@ std::string describe_absence(const RankReport& report) {
   return left ? "left while the other ranks waited for it" : "";
 }
 
+std::string name_ends(const std::vector<RankEnd>& ends) {
+  constexpr std::size_t most = 4;
+  const bool has_more = ends.size() > most;
+  const std::size_t named = has_more ? most - 1 : ends.size();
+  std::string text;
+  for (std::size_t i = 0; i < named; ++i) {
+    const bool is_last = i + 1 == ends.size();
+    text += fmt::format("{}{} on {}",
+                        i == 0    ? ""
+                        : is_last ? " and "
+                                  : ", ",
+                        ends[i].rank, printable(ends[i].host, 60));
+  }
+  return has_more ? text + fmt::format(" and {} more", ends.size() - named) : text;
+}
+
+std::string render_statuses(const std::vector<RankEnd>& ends) {
+  std::set<int> statuses;
+  for (const RankEnd& end : ends) statuses.insert(end.exit_status);
+  return fmt::format("{}", fmt::join(statuses, " and "));
+}
+
 std::string render_first_failure(const RankReport& report) {
   std::string how = describe_absence(report);
   if (how.empty()) how = describe_end(report);
   if (report.signal != 0) how += fmt::format(", status {}", report.exit_status);
   const std::string why = report.start_error == 0 ? "" : ": " + describe_start_error(report.start_error);
   return fmt::format("rank {} on {} failed first: it {}{}", report.rank, report.host, how, why);
+}
+
+std::string render_failure(const MonitorRecord& record, const RankReport& first) {
+  if (record.failed_with.empty()) return render_first_failure(first);
+  std::vector<RankEnd> all{{first.rank, first.host, first.exit_status}};
+  all.insert(all.end(), record.failed_with.begin(), record.failed_with.end());
+  return fmt::format("ranks {} failed within 1 s: exit status {}", name_ends(all), render_statuses(all));
 }
 
 }  // namespace ddlrun::launch

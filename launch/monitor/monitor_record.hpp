@@ -13,15 +13,24 @@
 
 namespace ddlrun::launch {
 
+struct RankEnd {
+  std::uint32_t rank = 0;
+  std::string host;
+  int exit_status = 0;
+
+  bool operator==(const RankEnd&) const = default;
+};
+
 struct MonitorRecord {
   std::optional<RankReport> first_failure;  // the first that launch read, or a rank killed alone soon after
-  std::optional<RankReport> first_ended;    // by SIGTERM or SIGKILL, as mpirun does to the others
-  std::vector<RankReport> stalls;           // as they were reported
-  std::string stall;                        // the last for which --on-stall end may end the job, in words
-  std::vector<std::string> silent_hosts;    // at any time
-  std::vector<std::string> lost_hosts;      // named as lost, or without reports of their ranks' ends
-  std::map<std::uint32_t, int> ends;        // exit status by rank, of the ranks that reported
-  std::vector<std::uint32_t> left_early;    // ended with status 0 before any failure, in this order
+  std::vector<RankEnd> failed_with;       // failed by themselves within 1 s of `first_failure`, in this order
+  std::optional<RankReport> first_ended;  // by SIGTERM or SIGKILL, as mpirun does to the others
+  std::vector<RankReport> stalls;         // as they were reported
+  std::string stall;                      // the last for which --on-stall end may end the job, in words
+  std::vector<std::string> silent_hosts;  // at any time
+  std::vector<std::string> lost_hosts;    // named as lost, or without reports of their ranks' ends
+  std::map<std::uint32_t, int> ends;      // exit status by rank, of the ranks that reported
+  std::vector<std::uint32_t> left_early;  // ended with status 0 before any failure, in this order
 };
 
 // The one that failed first, for a job that ended with `status`. Who was ended by SIGTERM or SIGKILL counts
@@ -57,5 +66,15 @@ std::string describe_absence(const RankReport& report);
 
 // "rank 3 on h2 failed first: it exited with status 7", with what the signal is called.
 std::string render_first_failure(const RankReport& report);
+
+// "2 on h2 and 1 on h1", "2 on h2, 1 on h1, 0 on h1 and 61 more".
+std::string name_ends(const std::vector<RankEnd>& ends);
+
+// The statuses of `ends`, each once: "1", "1 and 3".
+std::string render_statuses(const std::vector<RankEnd>& ends);
+
+// Of the one that failed first; "ranks 2 on h2 and 1 on h1 failed within 1 s: exit status 1" where
+// `failed_with` has others, because then it is not known which was first.
+std::string render_failure(const MonitorRecord& record, const RankReport& first);
 
 }  // namespace ddlrun::launch

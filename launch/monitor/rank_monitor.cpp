@@ -23,6 +23,8 @@ constexpr int most_idle_delays = 3;  // from the first that came to stand
 constexpr seconds late_report{2};    // of another host, behind the first one
 // Before a rank that fails ends (posix_rank_supervisor.cpp), the launcher has no reason to kill another.
 constexpr std::chrono::milliseconds before_kills{100};
+// Reports need not come in the order of the ends that they report, nor ends in that of the failures.
+constexpr seconds same_moment{1};
 constexpr seconds held_up{8};  // a tick this late: launch itself was stopped and read nothing
 constexpr std::size_t max_reports_at_once = 8;  // each by itself; the rest together
 constexpr std::size_t most_kept = 64;           // stalls in the record
@@ -78,9 +80,15 @@ void RankMonitor::take(const RankReport& report, Time now) {
                               now - first_failed_ < window;
     if (report.exit_status == 0 && !record_.first_failure && !record_.first_ended)
       record_.left_early.push_back(report.rank);
-    if (report.exit_status != 0 && (!first || caused_first)) {
+    const bool is_first = !first || caused_first;
+    if (report.exit_status != 0 && is_first) {
       first = report;
-      if (!may_be_mpirun) first_failed_ = now;
+      if (!may_be_mpirun) {
+        first_failed_ = now;
+        record_.failed_with.clear();
+      }
+    } else if (report.exit_status != 0 && !may_be_mpirun && now - first_failed_ <= same_moment) {
+      record_.failed_with.push_back({report.rank, report.host, report.exit_status});
     }
   }
   if (report.sign == RankStatus::stalled) {

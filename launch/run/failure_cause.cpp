@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch/run/failure_cause.hpp"
 
+#include "doctor/diagnose/exception_cause.hpp"
 #include "doctor/diagnose/salient_lines.hpp"
 #include "launch/monitor/exit_banner.hpp"
 #include "launch/monitor/rank_files.hpp"
@@ -37,13 +38,50 @@ void conclude_unexplained(const diagnose::Diagnosis& found, const LaunchRun& run
   for (const diagnose::LogLine& line : found.salient_lines)
     if (line.text != context.report && !diagnose::is_boilerplate(line.text) && !is_report_of_end(line.text))
       end.error_lines.push_back(line.text);
-  if (found.errors_are_consequences && !end.is_alone && !context.left_early.empty()) {
-    end.left = context.left_early;
+  if (found.errors_are_consequences && !end.is_alone && !context.record.left_early.empty()) {
+    end.left = context.record.left_early;
     end.left_host = host_finder(run.plan.placed.job.ranks)(end.left.front());
     cause.missed_rank = diagnose::Place{end.left.front(), end.left_host};
   }
   cause.is_known = !end.left.empty();
   cause.text = render_unexplained_end(end);
+}
+
+// It failed in the same second as `first`, or had not ended by itself when the launcher ended the others.
+bool may_precede_first(std::uint32_t rank, const FailureContext& context) {
+  if (std::ranges::find(context.record.failed_with, rank, &RankEnd::rank) != context.record.failed_with.end())
+    return true;
+  const auto end = context.record.ends.find(rank);
+  return end == context.record.ends.end() || is_ended_by_launcher(end->second);
+}
+
+// The cause is what this rank printed, and the first that ended has an error of its own that follows from it.
+bool shows_first(const diagnose::Finding& cause, const FailureContext& context) {
+  const bool is_exception = cause.id == diagnose::python_exception_id;
+  const bool is_silent = context.knows_ranks && context.last_lines.empty();
+  if (!is_exception || is_silent || !context.names_ranks || !cause.place.rank) return false;
+  const bool is_of_first = std::ranges::find(cause.all_ranks, context.first->rank) != cause.all_ranks.end();
+  return !is_of_first && may_precede_first(*cause.place.rank, context);
+}
+
+// The order in which ends are reported is not that of the failures: what the output shows counts more.
+void find_first(const diagnose::Diagnosis& found, const FailureContext& context, FailureCause& cause) {
+  const diagnose::Finding& top = *found.cause;
+  const diagnose::Finding* gone = diagnose::find_gone_rank(found);
+  if (diagnose::is_call_mismatch(top)) {
+    cause.mismatched_ranks = top.all_ranks;
+  } else if (diagnose::left_first(top) && top.place.rank) {
+    cause.missed_rank = top.place;
+    cause.missed_stood_still = diagnose::stands_still(top);
+  } else if (gone != nullptr) {
+    cause.missed_rank = gone->place;
+  } else if (context.first && shows_first(top, context)) {
+    cause.missed_rank = top.place;
+  } else if (context.first && !cause.trainer_refused) {
+    const bool exited = context.first->signal == 0 && context.first->start_error == 0;
+    const bool is_explained = top.kind <= diagnose::SignatureClass::likely;
+    cause.is_shared = exited && is_explained && !top.place.rank && !context.record.failed_with.empty();
+  }
 }
 
 }  // namespace
@@ -56,17 +94,19 @@ FailureCause conclude_failure(diagnose::Diagnosis found, const LaunchRun& run,
   if (context.launcher_died && (!found.cause || found.cause->id != launcher_crash_id)) return cause;
   found = diagnose::with_hosts(std::move(found), host_finder(run.plan.placed.job.ranks));
   // General rules choose a line even where all of them notice that another rank left.
-  const bool is_consequence = found.errors_are_consequences && !context.left_early.empty() && found.cause &&
-                              found.cause->kind == diagnose::SignatureClass::likely;
+  const bool is_consequence = found.errors_are_consequences && !context.record.left_early.empty() &&
+                              found.cause && found.cause->kind == diagnose::SignatureClass::likely;
   if (!found.cause || is_consequence) {
     if (!context.launcher_died) conclude_unexplained(found, run, context, cause);
     return cause;
   }
   cause.trainer_refused = found.cause->id == diagnose::trainer_error_id && context.trainer_printed;
   cause.was_printed = found.cause->id == diagnose::own_error_id || cause.trainer_refused;
-  if (diagnose::left_first(*found.cause) && found.cause->place.rank) cause.missed_rank = found.cause->place;
-  cause.missed_stood_still = diagnose::stands_still(*found.cause);
-  if (diagnose::is_call_mismatch(*found.cause)) cause.mismatched_ranks = found.cause->all_ranks;
+  find_first(found, context, cause);
+  if (cause.missed_rank || cause.is_shared)
+    std::erase_if(found.also_seen, [&](const diagnose::Finding& one) {
+      return !one.evidence.empty() && one.evidence.front().text == context.report;
+    });
   // The supervisors report which rank ended first; the log only which end was printed first.
   if (context.first) found.first_failing.reset();
   std::erase_if(found.salient_lines,

@@ -14,25 +14,28 @@
 namespace ddlrun::launch {
 
 struct FailureCause {
-  std::string text;                             // for people; "" where launch has explained the end before
-  bool is_known = false;                        // the text has a cause
-  bool was_printed = false;                     // the screen has the cause, with place and remedy
-  bool trainer_refused = false;                 // it is an error of the bundled trainer, one for all ranks
-  std::optional<diagnose::Place> missed_rank;   // the rank that the others report as missing, or that left
-  bool missed_stood_still = false;              // it has not left, as far as they know
+  std::string text;              // for people; "" where launch has explained the end before
+  bool is_known = false;         // the text has a cause
+  bool was_printed = false;      // the screen has the cause, with place and remedy
+  bool trainer_refused = false;  // it is an error of the bundled trainer, one for all ranks
+  // The rank that the others report as missing, that left, or that printed the exception.
+  std::optional<diagnose::Place> missed_rank;
+  bool missed_stood_still = false;  // it has not left, as far as they know
+  bool is_shared = false;           // several ranks failed at once, and nothing shows which of them was first
   std::vector<std::uint32_t> mismatched_ranks;  // the two ranks whose calls differ
 };
 
 struct FailureContext {
-  int status = 0;                              // of the job
-  std::optional<RankReport> first;             // the rank that failed first
-  std::string report;                          // the line that reports it
-  bool launcher_died = false;                  // and launch has printed that
-  bool trainer_printed = false;                // an error, on the screen
-  bool in_job = false;                         // of a scheduler
-  bool knows_ranks = false;                    // of each line on stderr
-  std::vector<std::uint32_t> left_early = {};  // ended with status 0 before any failure
-  std::vector<std::string> last_lines = {};    // of `first` on stderr, where ranks are known
+  int status = 0;                            // of the job
+  std::optional<RankReport> first;           // the rank that failed first
+  std::string report;                        // the line that reports it
+  bool launcher_died = false;                // and launch has printed that
+  bool trainer_printed = false;              // an error, on the screen
+  bool in_job = false;                       // of a scheduler
+  bool knows_ranks = false;                  // of each line on stderr
+  std::vector<std::string> last_lines = {};  // of `first` on stderr, where ranks are known
+  MonitorRecord record = {};                 // of all ranks
+  bool names_ranks = false;                  // each line of the output has its rank
 };
 
 FailureCause conclude_failure(diagnose::Diagnosis found, const LaunchRun& run, const FailureContext& context);

@@ -330,6 +330,7 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
                           is_open_mpi ? diagnose::LogSource::mpirun : diagnose::LogSource::unknown, true};
   end.names_ranks = run_.spec.output.is_framed() || run_.spec.launcher.words.tag_output;
   if (first) end.first_rank = first->rank;
+  end.is_first_unsure = first && first->signal == 0 && !ranks_->record().failed_with.empty();
   end.ranks = static_cast<std::uint32_t>(run_.plan.placed.job.ranks.size());
   diagnose::Diagnosis found;
   diagnose::JobContext job = job_context(system_.environment);
@@ -345,7 +346,8 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
                          trainer_printed_error_,
                          in_scheduler_job(system_.environment)};
   context.knows_ranks = output_ || run_.plan.placed.kind() == LauncherKind::ssh;
-  if (ranks_) context.left_early = ranks_->record().left_early;
+  context.names_ranks = end.names_ranks || run_.plan.placed.kind() == LauncherKind::ssh;
+  if (ranks_) context.record = ranks_->record();
   if (first) context.last_lines = last_.lines_of(first->rank);
   cause_ = conclude_failure(std::move(found), run_, context);
   return cause_.text;

@@ -142,7 +142,7 @@ void print_end(System& system, const LaunchRun& run, const ObservedRun& observed
                              differ[1]));
     // Ranks that are ended because of a stall may fail meanwhile.
     else if (first && observed.monitored->stall.empty() && !monitor.cause().trainer_refused)
-      system.err("ddlrun: " + render_first_failure(*first) + "\n");
+      system.err("ddlrun: " + render_failure(*observed.monitored, *first) + "\n");
     if (!lost.empty()) system.err("ddlrun: " + render_lost_hosts(lost) + "\n");
   }
   if (!run.record.result.empty()) system.err("ddlrun: rank 0's result: " + run.record.result + "\n");
@@ -172,6 +172,7 @@ void record_end(System& system, ObservedRun& observed, LaunchMonitor& monitor, i
   }
   if (const auto& missed = monitor.cause().missed_rank; missed && observed.monitored)
     blame(*observed.monitored, *missed->rank, missed->host, monitor.cause().missed_stood_still);
+  if (!monitor.cause().is_shared && observed.monitored) observed.monitored->failed_with.clear();
   record.verified = run.plan.program.verify;
   record.ranks = record_ranks(observed.placement, record.verified, observed.monitored);
   if (observed.monitored) record.watched = record_monitoring(*observed.monitored, status);

@@ -114,6 +114,17 @@ TEST_CASE("a rank that stood still or left has no status of its own") {
         "rank 1 on h2: left, or did not respond, while the other ranks waited for it");
 }
 
+TEST_CASE("ranks that failed in the same second are named together") {
+  RunRecord run = launch::parse_run_json(whole, "run.json", false);
+  run.end->exit_status = 1;
+  run.watched->first_failure = launch::RunFailure{2, "h2", 1};
+  run.watched->first_failure->with = {{1, "h1", 1}};
+  run = launch::parse_run_json(launch::render_run_json(run), "run.json", false);
+  CHECK(run.watched->first_failure->with == std::vector<launch::RankEnd>{{1, "h1", 1}});
+  CHECK(launch::history_row(run, "/runs/x", RunState::ended, 0).first_failure ==
+        "ranks 2 on h2 and 1 on h1 within 1 s: status 1");
+}
+
 TEST_CASE("a run in a job shows what its job shows") {
   using launch::RunJob;
   RunRecord stopped = launch::parse_run_json(whole, "run.json", false);

@@ -29,10 +29,11 @@ RunRecord full_record() {
   record.ddlrun_version = "0.1.0";
   record.mpirun_version = "4.1.4";
   record.kernel = "6.1";
-  record.watched = launch::RunMonitoring{launch::RunFailure{1, "h2", 143, 15, 2, "did not respond"},
-                                         {{1, "h2", 60, "T", 77, "work"}},
-                                         {"h3"},
-                                         {"h4"}};
+  record.watched =
+      launch::RunMonitoring{launch::RunFailure{1, "h2", 143, 15, 2, "did not respond", {{0, "h1", 1}}},
+                            {{1, "h2", 60, "T", 77, "work"}},
+                            {"h3"},
+                            {"h4"}};
   record.verified = true;
   record.process = {4711, 123456789012, "boot-id"};
   record.typed = launch::TypedLaunch{{"--verify", "2x1x1"}, {"./prog"}};

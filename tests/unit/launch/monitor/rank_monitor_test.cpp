@@ -216,6 +216,30 @@ TEST_CASE("the rank for which the others waited failed first") {
   }
 }
 
+TEST_CASE("ranks that fail by themselves in the same second are kept, those that the launcher ends are not") {
+  Run run;
+  run.say(2, RankStatus::ended, {}, 1);
+  run.say(1, RankStatus::ended, {}, 3);
+  run.say(0, RankStatus::ended, {}, 143, 15);
+  const launch::MonitorRecord record = run.watch.record();
+  CHECK(record.failed_with == std::vector<launch::RankEnd>{{1, "h1", 3}});
+  CHECK(launch::render_failure(record, *record.first_failure) ==
+        "ranks 2 on h2 and 1 on h1 failed within 1 s: exit status 1 and 3");
+  launch::MonitorRecord blamed = record;
+  launch::blame(blamed, 1, "h1");
+  CHECK(launch::render_failure(blamed, *blamed.first_failure) ==
+        "rank 1 on h1 failed first: it exited with status 3");
+  Run later;
+  later.say(2, RankStatus::ended, {}, 1);
+  later.now += 2;
+  later.say(1, RankStatus::ended, {}, 1);
+  CHECK(later.watch.record().failed_with.empty());
+  CHECK(launch::name_ends({{0, "a", 1}, {1, "a", 1}, {2, "b", 1}, {3, "b", 1}}) ==
+        "0 on a, 1 on a, 2 on b and 3 on b");
+  CHECK(launch::name_ends({{0, "a", 1}, {1, "a", 1}, {2, "b", 1}, {3, "b", 1}, {4, "c", 1}}) ==
+        "0 on a, 1 on a, 2 on b and 2 more");
+}
+
 TEST_CASE("a rank that stood still while the others waited for it has not left") {
   for (const auto& [its_end, says] : std::map<int, std::string>{{-1, "it did not respond while"},
                                                                 {1, "it did not respond while"},

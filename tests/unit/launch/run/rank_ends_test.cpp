@@ -130,4 +130,85 @@ TEST_CASE("an exception of all ranks is at the rank that failed first") {
   CHECK(diagnosis.find("at: rank 1 on h2 (all 2 ranks)\n") != std::string::npos);
 }
 
+namespace {
+
+constexpr const char* key_error =
+    "Traceback (most recent call last):\n  File \"train.py\", line 30, in <module>\n"
+    "    total += sample[\"label\"]\nKeyError: 'label'\n";
+
+// The rank whose connection was closed ends a moment before the one that closed it.
+struct KeyErrorOfRank1 : Ended {
+  explicit KeyErrorOfRank1(launch::LauncherKind kind) : Ended(kind) {
+    print(1, key_error);
+    print(0, closed_by_peer);
+    end(0, 1);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the rank that printed the exception failed first, whichever end is reported first") {
+  KeyErrorOfRank1 job(launch::LauncherKind::ssh);
+  job.end(1, 1);
+  const std::string diagnosis = job.diagnosis(1);
+  CAPTURE(diagnosis);
+  CHECK(diagnosis.find("at: rank 1 on h2\n") != std::string::npos);
+  CHECK(diagnosis.find("rank 0 on h1 failed first") == std::string::npos);
+  CHECK(job.monitor->cause().missed_rank == diagnose::Place{1, "h2"});
+  CHECK_FALSE(job.monitor->cause().is_shared);
+  KeyErrorOfRank1 ended_by_launcher(launch::LauncherKind::ssh);
+  ended_by_launcher.end(1, 143, 15);
+  ended_by_launcher.diagnosis(1);
+  CHECK(ended_by_launcher.monitor->cause().missed_rank == diagnose::Place{1, "h2"});
+  // A rank that printed nothing may be the reason for the exception of another.
+  Ended silent(launch::LauncherKind::ssh);
+  silent.print(1, key_error);
+  silent.end(0, 3);
+  silent.end(1, 1);
+  silent.diagnosis(3);
+  CHECK_FALSE(silent.monitor->cause().missed_rank);
+}
+
+TEST_CASE("no rank is named for an exception whose line has none where several fail at once") {
+  for (const auto kind : {launch::LauncherKind::open_mpi, launch::LauncherKind::mpich}) {
+    KeyErrorOfRank1 job(kind);
+    job.end(1, 1);
+    const std::string diagnosis = job.diagnosis(1);
+    CAPTURE(diagnosis);
+    CHECK(diagnosis.starts_with("cause: KeyError: 'label' (train.py:30)"));
+    CHECK(diagnosis.find("at: ") == std::string::npos);
+    CHECK(diagnosis.find("rank 0") == std::string::npos);
+    CHECK(job.monitor->cause().is_shared);
+    CHECK_FALSE(job.monitor->cause().missed_rank);
+  }
+  // The launcher ended the other.
+  KeyErrorOfRank1 alone(launch::LauncherKind::open_mpi);
+  alone.end(1, 143, 15);
+  alone.diagnosis(1);
+  CHECK_FALSE(alone.monitor->cause().is_shared);
+  // A second later is no moment.
+  KeyErrorOfRank1 later(launch::LauncherKind::open_mpi);
+  later.clock.passed += std::chrono::seconds(2);
+  later.end(1, 1);
+  later.diagnosis(1);
+  CHECK_FALSE(later.monitor->cause().is_shared);
+}
+
+TEST_CASE("the rank that libddl names failed first, also where its own words are the cause") {
+  for (const auto kind :
+       {launch::LauncherKind::ssh, launch::LauncherKind::open_mpi, launch::LauncherKind::mpich}) {
+    Ended job(kind);
+    job.print(0, "rank 0: STD an exception ended the Context of rank 1 (h2)\n");
+    job.print(1, "rank 1: STD my own exception: cannot read shard 7\n");
+    job.end(0, 1);
+    job.end(1, 1);
+    const std::string diagnosis = job.diagnosis(1);
+    CAPTURE(diagnosis);
+    CHECK(diagnosis.find("cannot read shard 7 [L20]") != std::string::npos);
+    CHECK(diagnosis.find("at: rank 1 on h2\n") != std::string::npos);
+    CHECK(diagnosis.find("rank 0 on h1") == std::string::npos);
+    CHECK(job.monitor->cause().missed_rank == diagnose::Place{1, "h2"});
+  }
+}
+
 TEST_SUITE_END();
