@@ -60,14 +60,17 @@ void find_script_words(const std::string& log, FailureSummary& words) {
   }
 }
 
-// launch's line on the rank that failed first, of its last start; "" without launch. Its supervisors know the
-// order in which ranks ended; a log has the order in which messages came.
+// launch's line on the rank, or ranks, that failed first, of its last start; "" without launch. Its
+// supervisors know the order in which ranks ended; a log has the order in which messages came.
 std::string find_launch_words(const std::string& log) {
   constexpr std::string_view lead = "ddlrun: ";
   std::string found;
   for (const std::string_view line : split(log, '\n')) {
-    if (line.starts_with("ddlrun: rank ") && line.find(" failed first: ") != std::string_view::npos)
-      found = printable(trim(line.substr(lead.size())), 300);
+    const bool is_first =
+        line.starts_with("ddlrun: rank ") && line.find(" failed first: ") != std::string_view::npos;
+    const bool are_several =
+        line.starts_with("ddlrun: ranks ") && line.find(" failed within 1 s: ") != std::string_view::npos;
+    if (is_first || are_several) found = printable(trim(line.substr(lead.size())), 300);
   }
   return found;
 }
@@ -161,13 +164,13 @@ FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus
     words.first = fmt::format("rank {}{} failed first: {}", *first.place.rank,
                               first.place.host.empty() ? "" : " on " + printable(first.place.host, 64),
                               printable(first.how, 200));
-    if (std::string said = find_launch_words(end.last); !said.empty()) words.first = std::move(said);
     if (logged_status > 128 && submitted_setting(system, job, "runner") == "srun")
       words.status = own_status(first);
     // The status of ranks that were ended does not show the cause.
     end_of_job.status.reset();
     if (logged_status > 128) found = analysis.diagnosis(end_of_job);
   }
+  if (std::string said = find_launch_words(end.last); !said.empty()) words.first = std::move(said);
   words.is_reason = found.cause && found.cause->kind <= diagnose::SignatureClass::likely;
   // That the time was up is known; what made the job reach its limit is not. The ranks were ended then.
   const bool is_limit =

@@ -102,6 +102,20 @@ TEST_CASE("what the scheduler reports of an end goes to the diagnosis; the job's
   CHECK(job_context(system, failed.job, failed.status).tagging().empty());
 }
 
+TEST_CASE("several ranks that failed at once: none is named as the one that printed the exception") {
+  Failed failed;
+  const FailureSummary found = failed.summary(
+      "Traceback (most recent call last):\n  File \"train.py\", line 30, in <module>\nKeyError: 'label'\n"
+      "mpirun detected that one or more processes exited with non-zero status, thus causing\n"
+      "the job to be terminated. The first process to do so was:\n\n"
+      "  Process name: [[48921,1],2]\n  Exit code:    1\n"
+      "ddlrun: ranks 2 on node2 and 1 on node1 failed within 1 s: exit status 1\n"
+      "ddlrun: the job ended with status 1; run directory /r/1\n");
+  CHECK(found.cause() ==
+        "ranks 2 on node2 and 1 on node1 failed within 1 s: exit status 1: KeyError: 'label' (train.py:30)");
+  CHECK(found.diagnosis.find("rank 2") == std::string::npos);
+}
+
 TEST_CASE("exit status 75 is no failure: the program saved") {
   Failed failed;
   failed.status.exit_status = 75;
