@@ -202,7 +202,7 @@ int measure_all(const BenchOptions& options, World& world) {
     };
   if (table) print_now(render_table_head(facts));
   const double seconds_each = options.seconds * static_cast<double>(bench.backends.size() + 1);
-  double promised = estimate_seconds(options.sizes, seconds_each, {});
+  double promised = estimate_seconds(options.sizes, seconds_each, {}, 0.0);
   if (first) fmt::print(stderr, "{}", render_start(options.sizes.size(), bench.backends.size(), promised));
   const double start = ddl::steady_seconds();
   std::vector<SizeResult> sizes;
@@ -215,7 +215,8 @@ int measure_all(const BenchOptions& options, World& world) {
     if (table) print_now(render_table_rows(facts, sizes.back()));
     const double now = ddl::steady_seconds();
     measured.push_back({bytes, now - before, seconds_of_calls(sizes.back())});
-    const double left = estimate_seconds(options.sizes, seconds_each, measured);
+    const double left =
+        estimate_seconds(options.sizes, seconds_each, measured, find_seconds_per_byte(facts, sizes.back()));
     if (now - start + left > corrected_from * promised + 1.0) {  // a busy machine, or a slow network
       promised = now - start + left;
       if (first && left > 0.0)

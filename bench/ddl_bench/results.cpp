@@ -144,14 +144,26 @@ double seconds_of_calls(const SizeResult& size) {
   return seconds;
 }
 
+double find_seconds_per_byte(const BenchFacts& facts, const SizeResult& size) {
+  constexpr double memory_rate = 1e9;  // bytes a second: what a slow host adds up
+  std::size_t cases = 0;
+  for (const BackendResult& backend : size.backends) cases += backend.cases.size();
+  double each = facts.local_ranks / memory_rate;
+  if (facts.link) each += 2.0 / std::max(facts.link->both_ways, 1.0);  // every byte leaves and comes back
+  return static_cast<double>(cases) * each;
+}
+
 double estimate_seconds(std::span<const std::size_t> sizes, double seconds_each,
-                        std::span<const MeasuredSize> done) {
+                        std::span<const MeasuredSize> done, double seconds_per_byte) {
   constexpr double least_calls = 9.0;  // four to calibrate, five turns
   const auto planned = [&](double calls) { return std::max(seconds_each, least_calls * calls); };
   const auto calls_for = [&](std::size_t bytes) {
     const MeasuredSize& last = done.back();
-    const double times = static_cast<double>(bytes) / static_cast<double>(last.bytes);
-    if (done.size() < 2) return least_calls * last.calls > seconds_each ? last.calls * times : last.calls;
+    if (done.size() < 2) {
+      if (least_calls * last.calls <= seconds_each) return last.calls;
+      const double more = static_cast<double>(bytes) - static_cast<double>(last.bytes);
+      return last.calls + std::min(last.calls / static_cast<double>(last.bytes), seconds_per_byte) * more;
+    }
     const MeasuredSize& before = done[done.size() - 2];
     if (before.bytes == last.bytes) return last.calls;
     const double per_byte =

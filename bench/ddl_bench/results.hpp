@@ -78,10 +78,15 @@ struct MeasuredSize {
 };
 double seconds_of_calls(const SizeResult& size);
 
+// Seconds that each byte adds to one call of each case, at most: at the rate of the link and of a slow
+// memory.
+double find_seconds_per_byte(const BenchFacts& facts, const SizeResult& size);
+
 // Seconds for the sizes behind `done`. A size takes `seconds_each`, however short its calls are; it takes
 // longer where the least number of calls does. Calls are a latency and a bandwidth, known from two sizes.
+// After one size its calls may be latency alone: a byte more adds `seconds_per_byte` at most.
 double estimate_seconds(std::span<const std::size_t> sizes, double seconds_each,
-                        std::span<const MeasuredSize> done);
+                        std::span<const MeasuredSize> done, double seconds_per_byte);
 
 // The table in parts, so that rows appear as they are measured. Lines that begin with # are no rows.
 std::string render_table_head(const BenchFacts& facts);

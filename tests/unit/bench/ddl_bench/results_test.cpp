@@ -44,7 +44,9 @@ TEST_CASE("times and bandwidths, as nccl-tests defines them") {
 
 TEST_CASE("the time of a run, and of the rest of it where a size took longer") {
   const std::size_t sizes[] = {1024, 4096, 16384, 65536};
-  const auto left = [&](const std::vector<MeasuredSize>& done) { return estimate_seconds(sizes, 1.5, done); };
+  const auto left = [&](const std::vector<MeasuredSize>& done) {
+    return estimate_seconds(sizes, 1.5, done, 1.0);
+  };
   CHECK(left({}) == doctest::Approx(6.0));
   CHECK(left({{1024, 1.2, 1e-5}, {4096, 1.2, 2e-5}}) == doctest::Approx(3.0));
   // Short calls fill the same time whatever their size: a busy machine takes longer for each.
@@ -55,7 +57,17 @@ TEST_CASE("the time of a run, and of the rest of it where a size took longer") {
   CHECK(left({{1024, 9, 1}, {4096, 9, 1}, {16384, 9, 1}, {65536, 9, 1}}) == 0.0);
   const std::size_t far[] = {4096, 1 << 20, 16 << 20};
   const MeasuredSize short_one{4096, 2.0, 3e-5};
-  CHECK(estimate_seconds(far, 1.8, {&short_one, 1}) < 4.1);
+  CHECK(estimate_seconds(far, 1.8, {&short_one, 1}, 1.0) < 4.1);
+  // Two hosts on a busy machine, where a call is latency alone: the rest took 34 s.
+  BenchFacts facts = known_facts();
+  facts.hosts = facts.local_ranks = 2;
+  facts.link = LinkRate{117e6, 110e6};
+  SizeResult first;
+  for (int i = 0; i < 6; ++i) first.backends.push_back({"ddl", {CaseResult{}}, {}});
+  const MeasuredSize slow{4096, 6.5, 0.25};
+  const double rest = estimate_seconds(far, 1.8, {&slow, 1}, find_seconds_per_byte(facts, first));
+  CHECK(rest > 20.0);
+  CHECK(rest < 100.0);
   CHECK(render_start(1, 2, 0.2) == "ddl-bench: 1 size by 2 backends, about 1 s\n");
   CHECK(ddlrun::count_of(1, "rank") == "1 rank");
 }
