@@ -109,8 +109,7 @@ void Context::Impl::abandon_family() noexcept {
 
 void Context::Impl::leave() noexcept {
   const std::unique_lock lock(family->mutex, std::try_to_lock);
-  if (lock && !family->broken && family->calls_under_way == 0 && family->queue->is_idle())
-    collectives.leave();
+  if (lock && !family->broken) collectives.leave(family->calls_under_way != 0 || !family->queue->is_idle());
 }
 
 std::vector<std::string> Context::Impl::gather(OpType op, const std::string& mine) {

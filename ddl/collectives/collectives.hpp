@@ -73,11 +73,13 @@ class Collectives {
   // From any thread.
   void set_progress(std::uint64_t state) { node_.set_progress(state); }
   // This rank makes no more calls: ranks waiting for one get an error.
-  void end() noexcept;
-  // The same before the process ends: waits a moment, so that the messages leave.
-  void leave() noexcept;
+  void end() noexcept { report_end(ContextEnd::in_order); }
+  // The same by exit(): waits a moment, so that the messages leave. A rank with `calls_under_way` reports it
+  // to its host only, which needs no transport.
+  void leave(bool calls_under_way) noexcept;
 
  private:
+  void report_end(ContextEnd how) noexcept;
   // What a call is: for the host's barrier and for the wires.
   struct Request {
     CallId call;

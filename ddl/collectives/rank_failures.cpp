@@ -16,19 +16,20 @@ void Collectives::rendezvous(const CallInfo& info, const Tensor& tensor) {
   ddl::barrier(comms(), options);
 }
 
-void Collectives::end() noexcept {
-  node_.end();
+void Collectives::report_end(ContextEnd how) noexcept {
+  node_.end(how);
   if (!family_.inspector) return;
   std::vector<int> elsewhere;  // the ranks of this host see it in shared memory
   for (const int rank : place_.neighbours()) {
     if (grid_.host_of[static_cast<std::size_t>(rank)] != place_.host)
       elsewhere.push_back(grid_.first_rank_of(rank));
   }
-  family_.inspector->report_end(elsewhere, group_.id);
+  family_.inspector->report_end(elsewhere, how, group_.id);
 }
 
-void Collectives::leave() noexcept {
-  end();
+void Collectives::leave(bool calls_under_way) noexcept {
+  if (calls_under_way) return node_.end(ContextEnd::by_exit);
+  report_end(ContextEnd::by_exit);
   if (family_.inspector) family_.inspector->flush();
 }
 

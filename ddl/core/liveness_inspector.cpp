@@ -22,11 +22,6 @@ constexpr auto compare_calls_after = std::chrono::milliseconds(1000);
 
 }  // namespace
 
-Error make_end_error(const std::string& name, const std::string& call) {
-  return {Fault::lost, fmt::format("{} makes no more calls, and this is {}", name, call), name,
-          "all ranks make the same calls before their Context ends"};
-}
-
 LivenessInspector::LivenessInspector(std::unique_ptr<OobChannel> channel,
                                      std::function<std::string(int)> name_of, std::vector<int> neighbours,
                                      std::chrono::milliseconds patience)
@@ -54,8 +49,8 @@ void LivenessInspector::check_awaited(TimePoint now) {
     call_answer_.reset();
   }
   const auto ended = ended_.find({rank, mine.group});
-  if (ended != ended_.end() && now - std::max(ended->second, wait_.since) >= grace_after_end)
-    throw make_end_error(name_of_(rank), mine.text);
+  if (ended != ended_.end() && now - std::max(ended->second.since, wait_.since) >= grace_after_end)
+    throw make_end_error(ended->second.how, name_of_(rank), 1, mine.text);
   if (wait_.question == 0 && now - wait_.since >= compare_calls_after) {
     OobMessage question;
     question.kind = OobMessage::Kind::call_question;
@@ -114,12 +109,19 @@ Error LivenessInspector::mismatch(int rank) {
   return different_calls(rank, call_answer_ ? call_answer_->text : "", mine);
 }
 
-void LivenessInspector::report_end(std::span<const int> ranks, std::uint64_t group) noexcept {
+void LivenessInspector::report_end(std::span<const int> ranks, ContextEnd how, std::uint64_t group) noexcept {
   if (failure_reported_) return;
   OobMessage message;
   message.kind = OobMessage::Kind::end;
+  message.number = static_cast<std::uint32_t>(how);
   message.group = group;
   for (const int rank : ranks) channel_->send(rank, message);
+}
+
+bool LivenessInspector::has_exited(int rank) const {
+  return std::any_of(ended_.begin(), ended_.end(), [&](const auto& each) {
+    return each.first.first == rank && each.second.how == ContextEnd::by_exit;
+  });
 }
 
 void LivenessInspector::flush() noexcept {
@@ -144,7 +146,8 @@ void LivenessInspector::answer_messages() {
       if (message.number == wait_.question)
         call_answer_ = CallSummary{message.sequence, message.signature, text_in(message.what), message.group};
     } else if (message.kind == OobMessage::Kind::end) {
-      ended_.emplace(std::pair(received->from, message.group), InspectorClock::now());
+      ended_.emplace(std::pair(received->from, message.group),
+                     End{static_cast<ContextEnd>(message.number), InspectorClock::now()});
     } else if (message.number == number_) {  // an older one was given up on
       const bool is_elsewhere = calls_.current && calls_.current().group != message.group;
       answer_ = Answer{message.waits_for, is_elsewhere ? text_in(message.what) : ""};

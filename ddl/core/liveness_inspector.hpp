@@ -6,6 +6,7 @@
 #pragma once
 
 #include "ddl/core/call_record.hpp"
+#include "ddl/core/context_end.hpp"
 #include "ddl/core/oob_channel.hpp"
 #include "ddl/error.hpp"
 
@@ -21,9 +22,6 @@
 #include <vector>
 
 namespace ddl {
-
-// `name` has ended its Context, while this rank waits for it in `call`.
-Error make_end_error(const std::string& name, const std::string& call);
 
 class LivenessInspector {
  public:
@@ -60,7 +58,9 @@ class LivenessInspector {
 
   void report_failure(const Error& error) noexcept;
   // This rank makes no more calls in `group`.
-  void report_end(std::span<const int> ranks, std::uint64_t group = 0) noexcept;
+  void report_end(std::span<const int> ranks, ContextEnd how, std::uint64_t group = 0) noexcept;
+  // Whether `rank` has reported that its process ends by exit().
+  bool has_exited(int rank) const;
   // Blocks 0.1 s, in which messages that this rank has sent can leave.
   void flush() noexcept;
 
@@ -96,8 +96,11 @@ class LivenessInspector {
   std::optional<Answer> answer_;  // to the last question
   bool failure_reported_ = false;
   CallFinder calls_;
-  std::map<std::pair<int, std::uint64_t>, TimePoint>
-      ended_;  // who has ended in which group, known since when
+  struct End {
+    ContextEnd how = ContextEnd::in_order;
+    TimePoint since;
+  };
+  std::map<std::pair<int, std::uint64_t>, End> ended_;  // who has ended in which group
   struct Wait {
     int rank = -1;
     std::uint64_t group = 0;

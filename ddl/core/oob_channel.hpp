@@ -11,7 +11,7 @@ namespace ddl {
 struct OobMessage {
   enum class Kind : std::uint32_t { question, answer, call_question, call_answer, failure, end };
   Kind kind = Kind::question;
-  std::uint32_t number = 0;     // of the question
+  std::uint32_t number = 0;     // of the question; end: a ContextEnd
   std::int32_t waits_for = -1;  // answer: for whom it waits
   std::uint32_t fault = 0;      // failure: the error
   std::uint64_t group = 0;      // RankGroup::id of the call; end: of the Context that has ended

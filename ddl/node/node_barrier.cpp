@@ -49,7 +49,7 @@ struct NodeBarrier::Shared {
   } tensors;
   struct alignas(64) State {
     std::atomic<std::uint64_t> number;
-    Flag ended;
+    Flag ended;  // a ContextEnd
   } state;
   struct alignas(64) Cpus {
     std::uint64_t mask[16];
@@ -167,16 +167,21 @@ void NodeBarrier::Impl::check_missing_ranks(const CallRecord& record,
   if (common().failure.state.load(std::memory_order_acquire) != 0) throw_failure();
   std::vector<std::string> missing;
   std::vector<std::string> dead;
+  std::vector<std::string> exited;
   std::vector<std::string> ended;
   std::size_t first = 0;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     if (has_arrived(rank)) continue;
     if (missing.empty()) first = rank;
     const std::string name = group.name_of(static_cast<int>(rank));
-    // Who came and then ended in order is not dead to us: asked again after the look at its process.
-    if (!group.alive(static_cast<int>(rank)) && !has_arrived(rank)) dead.push_back(name);
-    if (ranks[rank]->state.ended.load() != 0 && !has_arrived(rank)) ended.push_back(name);
     missing.push_back(name);
+    // A rank comes, then reports its end, then its process ends; the looks go the other way.
+    const bool is_alive = group.alive(static_cast<int>(rank));
+    const auto end = static_cast<ContextEnd>(ranks[rank]->state.ended.load());
+    if (has_arrived(rank)) continue;
+    if (end == ContextEnd::by_exit) exited.push_back(name);
+    if (end == ContextEnd::in_order) ended.push_back(name);
+    if (end == ContextEnd::alive && !is_alive) dead.push_back(name);
   }
   const auto named = [](const std::vector<std::string>& names) {
     constexpr std::size_t most = 6;
@@ -190,12 +195,8 @@ void NodeBarrier::Impl::check_missing_ranks(const CallRecord& record,
                            name(record)),
                named(dead), "look for that rank's own message, or a kill for memory (dmesg), further up"));
   }
-  if (!ended.empty()) {
-    fail(Error(Fault::lost,
-               fmt::format("{} {} no more calls, and this is {}", named(ended),
-                           ended.size() == 1 ? "makes" : "make", name(record)),
-               named(ended), "all ranks make the same calls before their Context ends"));
-  }
+  if (!exited.empty()) fail(make_end_error(ContextEnd::by_exit, named(exited), exited.size(), name(record)));
+  if (!ended.empty()) fail(make_end_error(ContextEnd::in_order, named(ended), ended.size(), name(record)));
   if (!missing.empty() && find_blocking_rank(first, record, waited >= timeout)) return;
   if (!missing.empty() && waited >= timeout) {
     fail(Error(Fault::lost,
@@ -356,7 +357,10 @@ void NodeBarrier::set_inspector(LivenessInspector* inspector, std::vector<int> r
 void NodeBarrier::set_progress(std::uint64_t state) noexcept {
   impl_->mine().state.number.store(state, std::memory_order_relaxed);
 }
-void NodeBarrier::end() noexcept { impl_->mine().state.ended.store(1); }
+void NodeBarrier::end(ContextEnd how) noexcept {
+  auto unreported = static_cast<std::uint32_t>(ContextEnd::alive);  // exit() may destroy a Context, too
+  impl_->mine().state.ended.compare_exchange_strong(unreported, static_cast<std::uint32_t>(how));
+}
 void NodeBarrier::report_failure(const Error& error) noexcept {
   impl_->write_failure(error);
   impl_->group.abandon();

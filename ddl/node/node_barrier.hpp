@@ -13,6 +13,7 @@
 #pragma once
 
 #include "ddl/core/call_info.hpp"
+#include "ddl/core/context_end.hpp"
 #include "ddl/error.hpp"
 #include "ddl/node/node_comm.hpp"
 #include "ddl/stall.hpp"
@@ -57,7 +58,7 @@ class NodeBarrier {
   // What this rank is at, for the others; from any thread.
   void set_progress(std::uint64_t state) noexcept;
   // This rank does not come any more: ranks waiting for it get an error.
-  void end() noexcept;
+  void end(ContextEnd how) noexcept;
 
  private:
   struct Shared;

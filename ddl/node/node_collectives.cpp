@@ -121,7 +121,7 @@ void NodeCollectives::set_inspector(LivenessInspector* inspector, std::vector<in
 }
 void NodeCollectives::set_stall_watch(StallWatch watch) { impl_->barrier.set_stall_watch(std::move(watch)); }
 void NodeCollectives::set_progress(std::uint64_t state) noexcept { impl_->barrier.set_progress(state); }
-void NodeCollectives::end() noexcept { impl_->barrier.end(); }
+void NodeCollectives::end(ContextEnd how) noexcept { impl_->barrier.end(how); }
 
 void NodeCollectives::rendezvous(const CallInfo& info) { impl_->barrier.rendezvous(info); }
 void NodeCollectives::check_errors() const { impl_->barrier.check_errors(); }

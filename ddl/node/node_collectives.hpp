@@ -100,7 +100,7 @@ class NodeCollectives {
   // Called when a wait takes long; and the state of this rank, for the others, from any thread.
   void set_stall_watch(StallWatch watch);
   void set_progress(std::uint64_t state) noexcept;
-  void end() noexcept;  // NodeBarrier's
+  void end(ContextEnd how) noexcept;  // NodeBarrier's
 
  private:
   struct Impl;

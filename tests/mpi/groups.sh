@@ -36,7 +36,7 @@ all_lost() { # HOST0 HOST1 START...
 }
 all_lost "$host" "$host" "${launcher[@]}" -n 4
 lost kill 2 15 '^  at:  rank 1 (' "${launcher[@]}" -n 4
-gone='rank 1 (.*) \(makes no more calls, and this is\|ended before it came to\) all_reduce #2 .* in \(row 0\|column 1\)$'
+gone='rank 1 (.*) \(ended by exit() with its Context alive, before it came to\|ended before it came to\) all_reduce #2 .* in \(row 0\|column 1\)$'
 lost exit 1 15 "$gone" "${launcher[@]}" -n 4
 
 if [ -e "$DDLRUN_BUILD_DIR/lib/ddlrun/libddl_mpi_mpich.so" ] && command -v mpiexec.mpich > /dev/null; then

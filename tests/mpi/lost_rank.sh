@@ -71,7 +71,7 @@ ROWS
 if [ -e "$DDLRUN_BUILD_DIR/lib/ddlrun/libddl_mpi_mpich.so" ] && command -v mpiexec.mpich > /dev/null; then
   run timeout 60 mpiexec.mpich -launcher ssh -launcher-exec "$here/../support/uts_ssh.sh" -hosts h1,h2,h3 -ppn 1 -n 3 \
     "$program" exit
-  [ "$(grep -c 'reported after [12]\.[0-9] s: rank 1 (h2) makes no more calls' "$work/err")" -eq 2 ] ||
+  [ "$(grep -c 'reported after [12]\.[0-9] s: rank 1 (h2) ended by exit() with its Context alive' "$work/err")" -eq 2 ] ||
     fail "exit under MPICH: not reported by two ranks: $(head -20 "$work/err")"
 else
   echo 'without MPICH: no mpiexec.mpich, or built without its headers'

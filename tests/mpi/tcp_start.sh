@@ -241,6 +241,7 @@ while read -r fate most mode hosts; do
     says "$r" '^  at:  \(rank [02-9] (h[0-9]), \)\?rank 1 (' "$fate $mode"
   done
   [ "$fate" != shape ] || says 0 'rank 1 (h2) calls all_reduce #21 (sum) of 999 float32 "conv1"' "$fate $mode"
+  [ "$fate" != exit ] || says 0 'rank 1 (h2) ended by exit() with its Context alive, before it came to all_reduce #21 ' "$fate $mode"
   [ "$fate" != return ] || says 0 'rank 1 (h2) makes no more calls, and this is all_reduce #21 ' "$fate $mode"
   [ "$(seconds_since "$begun")" -le "$most" ] || fail "$fate $mode: $(seconds_since "$begun") s"
 done << 'ROWS'
@@ -249,6 +250,7 @@ stop 12 b:4x1 - - - -
 kill 5 r:1x4 h1 h2 h3 h4
 kill 5 b:2x2 h1 h1 h2 h2
 leave 5 b:1x4 h1 h2 h3 h4
+exit 5 b:1x4 h1 h2 h3 h4
 return 5 b:1x4 h1 h2 h3 h4
 type 5 b:2x2 h1 h1 h2 h2
 shape 5 b:1x4 h1 h2 h3 h4

@@ -27,8 +27,8 @@
 //   unsupported  this build or machine cannot do it: no GPU, no shared memory left
 // After mismatch, lost or unsupported each further call throws the first error again. An exception that
 // leaves the scope of a Context reaches the other ranks as Error(lost), and MPI is not finalized. exit() with
-// a Context alive reaches them, too, unless a call is under way. After _exit() or a signal it depends on the
-// launcher whether the other ranks end or wait until their deadline.
+// a Context alive reaches them, too; while a call is under way, only those of this host. After _exit() or a
+// signal it depends on the launcher whether the other ranks end or wait until their deadline.
 //
 // Groups: split() makes Contexts of some of the ranks. A Context and all groups that come from it are a
 // family. Its Contexts live as long as the program likes, whichever ends first, and each rank makes and ends

@@ -257,7 +257,7 @@ TEST_CASE("ranks that wait for each other in different groups: the chain has the
 TEST_CASE("the end of a group is none of the others") {
   Post post(2);
   const int to[] = {0};
-  inspector_of(post, 1).report_end(to, 5);
+  inspector_of(post, 1).report_end(to, ddl::ContextEnd::in_order, 5);
   ddl::LivenessInspector inspector = inspector_of(post, 0);
   std::uint64_t group = 0;
   inspector.set_call_finder({[&] { return ddl::CallSummary{3, 7, "all_reduce #3", group}; }, {}});
@@ -275,27 +275,34 @@ TEST_CASE("the end of a group is none of the others") {
 
 TEST_CASE(
     "a rank that has ended in order is reported while it is awaited, after a while for its last messages") {
-  Post post(3);
-  const int to[] = {0};
-  inspector_of(post, 1).report_end(to);
-  ddl::LivenessInspector inspector = inspector_of(post, 0);
-  inspector.set_call_finder({[] { return ddl::CallSummary{3, 7, "all_reduce #3"}; }, {}});
-  for (int i = 0; i < 100; ++i) {
-    inspector.poll(2);
-    std::this_thread::sleep_for(milliseconds(3));
-  }
-  CHECK_NOTHROW(inspector.poll(1));
-  std::string error;
-  for (int i = 0; i < 1000 && error.empty(); ++i) {
-    try {
-      inspector.poll(1);
-    } catch (const ddl::Error& caught) {
-      error = caught.what();
-      CHECK(caught.where() == "rank 1");
+  for (const auto how : {ddl::ContextEnd::in_order, ddl::ContextEnd::by_exit}) {
+    CAPTURE(static_cast<int>(how));
+    Post post(3);
+    const int to[] = {0};
+    inspector_of(post, 1).report_end(to, how);
+    ddl::LivenessInspector inspector = inspector_of(post, 0);
+    inspector.set_call_finder({[] { return ddl::CallSummary{3, 7, "all_reduce #3"}; }, {}});
+    for (int i = 0; i < 100; ++i) {
+      inspector.poll(2);
+      std::this_thread::sleep_for(milliseconds(3));
     }
-    std::this_thread::sleep_for(milliseconds(3));
+    CHECK_NOTHROW(inspector.poll(1));
+    std::string error;
+    for (int i = 0; i < 1000 && error.empty(); ++i) {
+      try {
+        inspector.poll(1);
+      } catch (const ddl::Error& caught) {
+        error = caught.what();
+        CHECK(caught.where() == "rank 1");
+      }
+      std::this_thread::sleep_for(milliseconds(3));
+    }
+    const bool exited = how == ddl::ContextEnd::by_exit;
+    CHECK(error == (exited ? "rank 1 ended by exit() with its Context alive, before it came to all_reduce #3"
+                           : "rank 1 makes no more calls, and this is all_reduce #3"));
+    CHECK(inspector.has_exited(1) == exited);
+    CHECK_FALSE(inspector.has_exited(2));
   }
-  CHECK(error == "rank 1 makes no more calls, and this is all_reduce #3");
 }
 
 TEST_SUITE_END();

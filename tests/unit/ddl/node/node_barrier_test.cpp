@@ -7,9 +7,12 @@
 
 #include <doctest/doctest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <stdexcept>
+#include <string>
+#include <thread>
 
 TEST_SUITE_BEGIN("ddl/node/node_barrier");
 
@@ -184,6 +187,39 @@ TEST_CASE("processes: sums, and one that is killed is named at once" *
     }
   }
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
+}
+
+TEST_CASE("processes: the words for the end of a rank are those of its own report, while it lives and after" *
+          doctest::skip(ddlrun::testing::with_tsan)) {
+  struct Row {
+    ddl::ContextEnd how;
+    std::string says;
+  };
+  const Row rows[] = {
+      {ddl::ContextEnd::by_exit,
+       "lost: rank 2 (h1) ended by exit() with its Context alive, before it came to barrier #99 | rank 2 "
+       "(h1)"},
+      {ddl::ContextEnd::in_order,
+       "lost: rank 2 (h1) makes no more calls, and this is barrier #99 | rank 2 (h1)"},
+  };
+  for (const Row& row : rows) {
+    for (const int stays_ms : {0, 1000}) {
+      CAPTURE(row.says);
+      CAPTURE(stays_ms);
+      const ddl::tests::ForkedNode host(3, 4 << 20);
+      const auto statuses = ddl::tests::run_forked(host, [&](NodeComm& group) {
+        NodeCollectives stage(group, 60.0);
+        if (group.local_rank() == 2) {
+          stage.end(row.how);
+          std::this_thread::sleep_for(std::chrono::milliseconds(stays_ms));
+          _exit(3);
+        }
+        return thrown([&] { stage.barrier({99, 0}); }) == row.says ? 0 : 2;
+      });
+      CHECK(WEXITSTATUS(statuses[0]) == 0);
+      CHECK(WEXITSTATUS(statuses[1]) == 0);
+    }
+  }
 }
 
 TEST_SUITE_END();
