@@ -160,9 +160,11 @@ int ddl_finalize(ddl_context* context) {
   });
 }
 
-void ddl_abandon(ddl_context* context) {
+void ddl_abandon(ddl_context* context, const char* reason) {
   if (context == nullptr) return;
-  ddl::ContextFactory::abandon(context->context);
+  const std::string text = reason == nullptr ? "" : reason;
+  const std::string line = text.substr(0, text.find('\n'));  // a message has one line
+  ddl::ContextFactory::abandon(context->context, line.empty() ? "ddl_abandon()" : line);
   delete context;
 }
 

@@ -50,9 +50,9 @@ std::optional<Error> ContextFactory::first_error(const Context& context) {
   return family.broken;
 }
 
-void ContextFactory::abandon(Context& context) noexcept {
+void ContextFactory::abandon(Context& context, const std::string& reason) noexcept {
   context.impl_->family->queue->drain();
-  context.impl_->abandon();
+  context.impl_->abandon(fmt::format("{} gave up: {}", context.name_of(context.rank()), reason));
 }
 
 Context::Context(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}

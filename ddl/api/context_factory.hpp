@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace ddl {
 
@@ -19,8 +20,8 @@ struct ContextFactory {
                                                   const Options& options);
   // The error after which each further call throws it again.
   static std::optional<Error> first_error(const Context& context);
-  // What an exception that leaves the scope of `context` does: it reaches the other ranks as Error(lost).
-  static void abandon(Context& context) noexcept;
+  // As an exception that leaves the scope of `context`, but the Error(lost) of the other ranks has `reason`.
+  static void abandon(Context& context, const std::string& reason) noexcept;
 };
 
 }  // namespace ddl

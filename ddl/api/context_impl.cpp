@@ -121,12 +121,11 @@ std::vector<std::string> Context::Impl::gather(OpType op, const std::string& min
 void Context::Impl::end() noexcept {
   family->queue->drain();
   if (std::uncaught_exceptions() == exceptions) return collectives.end();
-  abandon();
+  abandon(fmt::format("an exception ended the Context of {}", grid.name_of(transport.rank())));
 }
 
-void Context::Impl::abandon() noexcept {
-  const std::string name = grid.name_of(transport.rank());
-  const Error left(Fault::lost, fmt::format("an exception ended the Context of {}", name), name,
+void Context::Impl::abandon(const std::string& what) noexcept {
+  const Error left(Fault::lost, what, grid.name_of(transport.rank()),
                    "read the message of that rank: it has the reason");
   try {
     attempt(

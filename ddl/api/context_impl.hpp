@@ -146,7 +146,7 @@ struct Context::Impl {
   // The program leaves: in order, or by an exception of its own. The other ranks would wait for that one: no
   // call of it follows.
   void end() noexcept;
-  void abandon() noexcept;  // as by an exception
+  void abandon(const std::string& what) noexcept;  // `what`: of the error of the other ranks
 
   int exceptions = std::uncaught_exceptions();
   std::shared_ptr<Family> family;

@@ -7,6 +7,7 @@ import numbers
 import os
 import sys
 import threading
+import traceback
 
 from . import launch, library
 from .errors import Error, UsageError, usage
@@ -161,13 +162,14 @@ class Context:
         live.remove(self)
         self._run("ddl_finalize", pointer)
 
-    def abandon(self):
-        """Ends the Context of a rank that cannot go on: calls of the other ranks raise LostError, which names this rank."""
+    def abandon(self, reason="abandon()"):
+        """Ends the Context of a rank that cannot go on: calls of the other ranks raise LostError, which names this rank and
+        has the first line of `reason`."""
         if self._pointer is None:
             return
         pointer, self._pointer = self._pointer, None
         live.remove(self)
-        library.load().ddl_abandon(pointer)
+        library.load().ddl_abandon(pointer, str(reason).encode(errors="replace"))
 
     def __enter__(self):
         return self
@@ -176,7 +178,7 @@ class Context:
         if error is None or (isinstance(error, SystemExit) and not error.code):
             self.finalize()
         else:
-            self.abandon()
+            self.abandon(reason_of(error))
 
     # --- inside
 
@@ -275,12 +277,17 @@ def init(options=None):
     return live[0]
 
 
+def reason_of(error):
+    """The first line of an exception, as Python prints it: 'ValueError: no such part'."""
+    return "".join(traceback.format_exception_only(type(error), error)).strip().split("\n")[0]
+
+
 def end_at_exit():
     """A program that ends by an exception leaves its ranks; else its Contexts end in order, as by finalize()."""
     failed = getattr(sys, "last_type", None) is not None
     for context in [one for one in live if one._process == os.getpid()]:
         if failed:
-            context.abandon()
+            context.abandon(reason_of(sys.last_value))
             continue
         is_known = context._has_failed
         try:

@@ -38,7 +38,7 @@ STATUS_FUNCTIONS = {
     "ddl_gpu_start_all_reduce": (*DATA, NUMBER, POINTER, POINTER),
 }
 OTHER_FUNCTIONS = {
-    "ddl_abandon": ((POINTER,), None),
+    "ddl_abandon": ((POINTER, ctypes.c_char_p), None),
     "ddl_last_error": ((), TEXT),
     "ddl_version": ((), TEXT),
     "ddl_rank": ((POINTER,), NUMBER),

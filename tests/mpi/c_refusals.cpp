@@ -22,12 +22,12 @@ void require(bool right, const char* what) {
 bool says(const char* text) { return std::strstr(ddl_last_error(), text) != nullptr; }
 
 // The last rank leaves while the others wait for it: they get its error long before the timeout of 5 s.
-int abandon(ddl_context* ddl) {
+int abandon(ddl_context* ddl, const char* reason) {
   const std::time_t begun = std::time(nullptr);
   const bool leaves = ddl_rank(ddl) == ddl_size(ddl) - 1;
   require(ddl_allocate(ddl, 4000) != nullptr, "memory that is never freed");
   if (leaves) {
-    ddl_abandon(ddl);
+    ddl_abandon(ddl, reason);
   } else {
     require(ddl_barrier(ddl) == DDL_ERROR_LOST, "a call that nobody joins");
     std::printf("%s\n", ddl_last_error());
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
     std::printf("%s\n", ddl_last_error());
     return 1;
   }
-  if (argc > 1 && std::strcmp(argv[1], "abandon") == 0) return abandon(ddl);
+  if (argc > 1 && std::strcmp(argv[1], "abandon") == 0) return abandon(ddl, argc > 2 ? argv[2] : nullptr);
   if (argc > 1) {  // other sizes on other ranks: after it the context is of no use
     require(ddl_allocate(ddl, ddl_rank(ddl) == 0 ? 4000 : 4004) == nullptr, "other sizes");
     std::printf("%s\n", ddl_last_error());

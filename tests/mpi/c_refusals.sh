@@ -13,6 +13,9 @@ done
 no_wrong() { ! grep -q '^wrong' "$work/out" || fail "$(grep '^wrong' "$work/out")"; }
 expect 1 'calls allocate #1 of 4004 bytes, rank 0 (' ranks 2 timeout 60 "$program" sizes
 no_wrong
-expect 1 'an exception ended the Context of rank 2 (' ranks 3 timeout 60 "$program" abandon
+expect 1 ') gave up: ddl_abandon() (at rank 2 (' ranks 3 timeout 60 "$program" abandon
+no_wrong
+expect 1 ') gave up: cannot open part-2.bin (at rank 2 (' ranks 3 timeout 60 "$program" abandon \
+  $'cannot open part-2.bin\nas root'
 no_wrong
 finish

@@ -36,9 +36,10 @@ launcher=(mpirun.openmpi --oversubscribe --bind-to none)
 # mpirun has the status of the rank that ends first.
 run ranks 3 "$python" "$here/ends.py" exception
 [[ $status = [17] ]] || fail "status $status after an exception"
-has "exception" "$work/out" "LostError after a moment: an exception ended the Context of rank 2 ("
+has "exception" "$work/out" "LostError after a moment: rank 2 ("
+has "exception" "$work/out" ") gave up: ValueError: a fault of the program"
 grep -q 'ValueError: a fault of the program' "$work/err" || fail "the fault of the program is not printed: $(tail -n 5 "$work/err")"
-expect 7 "LostError after a moment: an exception ended the Context of rank 2 (" ranks 3 "$python" "$here/ends.py" caught
+expect 7 ") gave up: ValueError: a fault of the program" ranks 3 "$python" "$here/ends.py" caught
 expect 3 "" ranks 1 "$python" "$here/ends.py" exit
 run ranks 3 "$python" "$here/ends.py" exit
 [[ $status = [37] ]] || fail "status $status after sys.exit(3)"

@@ -17,7 +17,7 @@ for ranks in 1 2 4; do
 done
 run env MEETING="$work/meeting" "${launcher[@]}" -n 2 timeout 100 "$python" "$here/torch_ends.py"
 [[ $status = [17] ]] || fail "status $status after an exception"
-has "an exception in a rank" "$work/out" "an exception ended the Context of rank 1 ("
+has "an exception in a rank" "$work/out" ") gave up: "
 has "an exception in a rank" "$work/out" "after a moment: "
 
 # The example: the same lines of losses, whatever sums the gradients.

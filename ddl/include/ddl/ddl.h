@@ -59,10 +59,11 @@ int ddl_split(ddl_context* context, int color, int key, ddl_context** group);
  * (any status but 0 and USAGE) it waits for no other rank, returns the first error, and MPI is not finalized:
  * end the program with a status other than 0, upon which the launcher ends the ranks that are left. */
 int ddl_finalize(ddl_context* context);
-/* Ends the context of a rank that cannot go on, by an exception for example: calls of the other ranks return
- * DDL_ERROR_LOST with a message that names this rank. Frees what ddl_finalize() frees, without waiting for
- * other ranks, and does not finalize MPI. NULL does nothing. */
-void ddl_abandon(ddl_context* context);
+/* Ends the context of a rank that cannot go on: calls of the other ranks return DDL_ERROR_LOST with a message
+ * that names this rank and has the first line of `reason`, "rank 1 (node1) gave up: cannot open part-1.bin";
+ * NULL: "ddl_abandon()". Frees what ddl_finalize() frees, without waiting for other ranks, and does not
+ * finalize MPI. A context of NULL does nothing. */
+void ddl_abandon(ddl_context* context, const char* reason);
 /* Local. The message of this thread's last call that failed: "what (at where); try hint". Never NULL; valid
  * until the thread's next call that fails. */
 const char* ddl_last_error(void);
