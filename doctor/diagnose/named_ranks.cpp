@@ -24,7 +24,7 @@ void add_other_rank(Finding& cause) {
 }
 
 bool is_missed_rank(const Finding& finding) {
-  constexpr std::string_view ids[] = {"O16", "O30", "O31", "O32"};
+  constexpr std::string_view ids[] = {"O16", "O30", "O31", "O32", "O34"};
   return std::find(std::begin(ids), std::end(ids), finding.id) != std::end(ids);
 }
 
