@@ -17,7 +17,7 @@ constexpr double least_share = 0.02, least_share_with_gpu = 0.005;
 constexpr double least_bytes_s =
     65536;  // a store that is polled moves less, and so does a shell in a loop around sleep
 
-// Counters fall where a process ended that nobody waited for.
+// The counters of a process that no parent waited for are lost at its end, so a sum can fall.
 double rate(std::uint64_t from, std::uint64_t to, Seconds elapsed) {
   return to > from && elapsed.count() > 0 ? static_cast<double>(to - from) / elapsed.count() : 0;
 }

@@ -41,8 +41,7 @@ std::string remote_command(const std::string& executable, const std::string& dir
          quote_shell(executable) + " " + quote_shell(directory);
 }
 
-// ssh gives up earlier on a host that does not answer at all. One that is busy with other jobs answered after
-// 8 s.
+// ssh gives up after 3 s on a host that does not answer at all; a host under load may need more than 8 s.
 constexpr std::chrono::seconds patience{20};
 
 ProcessLimits pipeline_limits() {

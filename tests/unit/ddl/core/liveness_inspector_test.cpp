@@ -254,7 +254,7 @@ TEST_CASE("ranks that wait for each other in different groups: the chain has the
   other.join();
 }
 
-TEST_CASE("the end of a group is none of the others") {
+TEST_CASE("the end of a group does not count as the end of the others") {
   Post post(2);
   const int to[] = {0};
   inspector_of(post, 1).report_end(to, ddl::ContextEnd::in_order, 5);

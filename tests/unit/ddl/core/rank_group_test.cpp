@@ -23,7 +23,7 @@ TEST_CASE("a split orders the ranks of a color by key, then by rank") {
   for (int rank = 0; rank < 5; ++rank) CHECK(ddl::plan_split(requests, rank).channel == 22);
 }
 
-TEST_CASE("a request survives its text; other texts are none") {
+TEST_CASE("a request is read back from its text; other texts are refused") {
   for (const SplitRequest& request : {SplitRequest{3, -7, 40}, SplitRequest{std::nullopt, 2, 0}}) {
     const auto read = ddl::parse_split_request(ddl::render_split_request(request));
     REQUIRE(read);

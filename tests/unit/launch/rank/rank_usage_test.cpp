@@ -56,7 +56,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("counters that fall are no use: a process ended that nobody waited for") {
+TEST_CASE("counters that fall give no usage: no parent waited for a process that ended") {
   UsageMeter meter(UsageMeter::Time{});
   meter.take(UsageMeter::Time{} + seconds(2), {9000, 0, 1 << 20, false}, false);
   const RankUsage usage = meter.take(UsageMeter::Time{} + seconds(4), {100, 0, 0, false}, false);
