@@ -156,20 +156,16 @@ class Context:
 
     def finalize(self):
         """Completes started calls and ends the Context, on all ranks. Raises the first error, if there was one."""
-        if self._pointer is None:
-            return
-        pointer, self._pointer = self._pointer, None
-        live.remove(self)
-        self._run("ddl_finalize", pointer)
+        pointer = self._close()
+        if pointer is not None:
+            self._run("ddl_finalize", pointer)
 
     def abandon(self, reason="abandon()"):
         """Ends the Context of a rank that cannot go on: calls of the other ranks raise LostError, which names this rank and
         has the first line of `reason`."""
-        if self._pointer is None:
-            return
-        pointer, self._pointer = self._pointer, None
-        live.remove(self)
-        library.load().ddl_abandon(pointer, str(reason).encode(errors="replace"))
+        pointer = self._close()
+        if pointer is not None:
+            library.load().ddl_abandon(pointer, str(reason).encode(errors="replace"))
 
     def __enter__(self):
         return self
@@ -189,6 +185,13 @@ class Context:
             raise usage("this Context belongs to another process", "os.fork", "a Context in the process that started libddl")
         return self._pointer
 
+    def _close(self):
+        """From now on the Context has ended. The pointer for the function that ends it; None where it had ended before."""
+        pointer, self._pointer = self._pointer, None
+        if pointer is not None:
+            live.remove(self)
+        return pointer
+
     def _run(self, name, *arguments):
         try:
             library.call(name, *arguments)
@@ -198,25 +201,28 @@ class Context:
             self._has_failed = True
             raise
 
+    def _run_on(self, memory, name, *arguments, last=()):
+        """The function for host or GPU memory; the stream comes before the last arguments."""
+        if memory.on_gpu:
+            self._run("ddl_gpu_" + name, *arguments, memory.stream, *last)
+        else:
+            self._run("ddl_" + name, *arguments, *last)
+
     def _call(self, name, data, *more):
         memory = memory_of(data)
-        words = (self._open(), memory.address, memory.count, memory.type_number, *more)
-        if memory.on_gpu:
-            self._run("ddl_gpu_" + name, *words, memory.stream)
-        else:
-            self._run("ddl_" + name, *words)
+        self._run_on(memory, name, self._open(), memory.address, memory.count, memory.type_number, *more)
         return data
 
     def _all_reduce_number(self, value, operation):
         whole = isinstance(value, numbers.Integral)
+        kind = "int64" if whole else "float64"
         try:
             one = (ctypes.c_int64 if whole else ctypes.c_double)(value if whole else float(value))
         except OverflowError:
             one = None
         if one is None or one.value != value and not math.isnan(value):
-            raise usage(f"{value} does not fit into {'int64' if whole else 'float64'}", "data", "a float, or an array")
-        kind = TYPES.index("int64" if whole else "float64")
-        self._run("ddl_all_reduce", self._open(), ctypes.byref(one), 1, kind, operation_number(operation))
+            raise usage(f"{value} does not fit into {kind}", "data", "a float, or an array")
+        self._run("ddl_all_reduce", self._open(), ctypes.byref(one), 1, TYPES.index(kind), operation_number(operation))
         return one.value
 
     def _in_out(self, name, data, out, *more, factor_of_in=1, factor_of_out=1):
@@ -230,11 +236,8 @@ class Context:
         if memory.on_gpu != result.on_gpu or (memory.on_gpu and name in ("gather", "scatter")):
             raise usage(f"{name} cannot take " + ("GPU memory" if memory.on_gpu == result.on_gpu else "two kinds of memory"),
                         "data", "data and out in host memory" if name in ("gather", "scatter") else "both on the GPU")
-        words = (self._open(), memory.address, result.address, min(memory.count, result.count), memory.type_number, *more)
-        if memory.on_gpu:
-            self._run("ddl_gpu_" + name, *words, result.stream)
-        else:
-            self._run("ddl_" + name, *words)
+        self._run_on(result, name, self._open(), memory.address, result.address, min(memory.count, result.count),
+                     memory.type_number, *more)
         return out
 
     def _one_sided(self, name, data, out, root, result=None):
@@ -242,8 +245,7 @@ class Context:
         given = data or out
         if given.on_gpu:
             raise usage(f"{name} cannot take GPU memory", "data", "data and out in host memory")
-        self._run("ddl_" + name, self._open(), data and data.address, out and out.address, given.count, given.type_number,
-                     root)
+        self._run("ddl_" + name, self._open(), data and data.address, out and out.address, given.count, given.type_number, root)
         return result
 
     def _start(self, name, data, *more):
@@ -252,10 +254,7 @@ class Context:
         words = (self._open(), memory.address, memory.count, memory.type_number, *more)
         if memory.on_gpu and name != "all_reduce":
             raise usage(f"start_{name} cannot take GPU memory", "data", f"{name}, which returns when the stream has the order")
-        if memory.on_gpu:
-            self._run("ddl_gpu_start_" + name, *words, memory.stream, ctypes.byref(pointer))
-        else:
-            self._run("ddl_start_" + name, *words, ctypes.byref(pointer))
+        self._run_on(memory, "start_" + name, *words, last=(ctypes.byref(pointer),))
         handle = Handle(self, pointer.value, data, memory)
         # A program may drop a handle: its memory stays until the call is complete.
         self._started = [one for one in self._started if not one.done()] + [handle]
