@@ -26,6 +26,10 @@ class UnsupportedError(Error):
 OF_STATUS = {1: UsageError, 2: MismatchError, 3: LostError, 4: UnsupportedError}
 
 
-def usage(what, where, hint):
+def failure(kind, what, where, hint):
     """An error of this package itself, in the form of the C library's."""
-    return UsageError(f"{what} (at {where}); try {hint}")
+    return kind(f"{what} (at {where}); try {hint}")
+
+
+def usage(what, where, hint):
+    return failure(UsageError, what, where, hint)

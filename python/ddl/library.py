@@ -6,7 +6,7 @@ import glob
 import os
 import shutil
 
-from .errors import OF_STATUS, Error, UnsupportedError
+from .errors import OF_STATUS, Error, UnsupportedError, failure
 from .version import LIBRARY, VERSION
 
 # Where libddl.so lies, from the directory above bin: as installed, and in a build directory.
@@ -38,7 +38,7 @@ STATUS_FUNCTIONS = {
     "ddl_gpu_start_all_reduce": (*DATA, NUMBER, POINTER, POINTER),
 }
 OTHER_FUNCTIONS = {
-    "ddl_abandon": ((POINTER, ctypes.c_char_p), None),
+    "ddl_abandon": ((POINTER, TEXT), None),
     "ddl_last_error": ((), TEXT),
     "ddl_version": ((), TEXT),
     "ddl_rank": ((POINTER,), NUMBER),
@@ -75,8 +75,8 @@ def declare(library):
 def require_version(found, place):
     """Before version 1.0 the interface is that of the minor version."""
     if found.split(".")[:2] != VERSION.split(".")[:2]:
-        raise UnsupportedError(f"libddl is of version {found}, this package of {VERSION} (at {place}); "
-                               "try the wheel in share/ddlrun/python of the same installation")
+        raise failure(UnsupportedError, f"libddl is of version {found}, this package of {VERSION}", place,
+                      "the wheel in share/ddlrun/python of the same installation")
 
 
 def open_library(place):
@@ -86,10 +86,10 @@ def open_library(place):
     except OSError as error:
         hint = "ls -l, and ldd" if os.environ.get("DDL_LIBRARY") else \
             "PATH with the bin directory of ddlrun, or DDL_LIBRARY=/path/to/" + LIBRARY
-        raise UnsupportedError(f"libddl cannot be loaded: {error} (at {place}); try {hint}") from error
+        raise failure(UnsupportedError, f"libddl cannot be loaded: {error}", place, hint) from error
     except AttributeError as error:
-        raise UnsupportedError(f"{place} is not libddl {VERSION}: {error} (at {place}); "
-                               "try a libddl of the same version as this package") from error
+        raise failure(UnsupportedError, f"{place} is not libddl {VERSION}: {error}", place,
+                      "a libddl of the same version as this package") from error
     require_version(library.ddl_version().decode(), place)
     return library
 

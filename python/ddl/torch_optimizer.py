@@ -5,7 +5,7 @@ import hashlib
 
 import torch
 
-from .errors import MismatchError, usage
+from .errors import MismatchError, failure, usage
 from .torch_context import init
 
 BUCKET_BYTES = 25 << 20  # as DistributedDataParallel's
@@ -64,8 +64,9 @@ def require_same_parameters(context, rows):
     text = "\n".join(f"{name} {one.dtype} {tuple(one.shape)}" for one, name in rows)
     digest = int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
     if context.all_reduce(digest, "max") != context.all_reduce(digest, "min"):
-        raise MismatchError(f"the parameters of the optimizer differ between ranks (at DistributedOptimizer, rank {context.rank} "
-                            f"has {len(rows)}); try the same model, with the same frozen layers, on all ranks")
+        raise failure(MismatchError, "the parameters of the optimizer differ between ranks",
+                      f"DistributedOptimizer, rank {context.rank} has {len(rows)}",
+                      "the same model, with the same frozen layers, on all ranks")
 
 
 class Summing:
