@@ -7,6 +7,7 @@
     ddl.torch.broadcast_parameters(net.state_dict())              # as with Horovod
     optimizer = ddl.torch.DistributedOptimizer(optimizer, named_parameters=net.named_parameters())
 """
+import functools
 import json
 import queue
 import threading
@@ -49,14 +50,19 @@ class Waiter(threading.Thread):
             del handle, done
 
 
-waiter = None
-side_streams = {}
+@functools.lru_cache(maxsize=None)
+def waiter():
+    return Waiter()
+
+
+@functools.lru_cache(maxsize=None)
+def side_stream(device):
+    return torch.cuda.Stream(device)
 
 
 def reduce_on_gpu(context, buffer):
     """On a stream of its own, so that the backward pass goes on."""
-    stream = side_streams.setdefault(buffer.device, None) or torch.cuda.Stream(buffer.device)
-    side_streams[buffer.device] = stream
+    stream = side_stream(buffer.device)
     stream.wait_stream(torch.cuda.current_stream(buffer.device))
     future = torch.futures.Future(devices=[buffer.device])
     with torch.cuda.stream(stream):
@@ -68,12 +74,10 @@ def reduce_on_gpu(context, buffer):
 def allreduce_hook(state, bucket):
     """For model.register_comm_hook(state, hook): averages a bucket of gradients while the backward pass goes on. `state`
     is a ddl.Context, or None: that of ddl.torch.init(), which the first bucket starts."""
-    global waiter
     context, buffer = state or init(), bucket.buffer()
     if buffer.is_cuda:
         return reduce_on_gpu(context, buffer)
-    waiter = waiter or Waiter()
-    return waiter.future_of(context.start_all_reduce(buffer, "mean"))
+    return waiter().future_of(context.start_all_reduce(buffer, "mean"))
 
 
 # --- the same state on all ranks
@@ -141,9 +145,9 @@ def broadcast_optimizer_state(optimizer, root_rank=0, context=None):
     text = json.dumps(pack(optimizer.state_dict(), tensors)).encode() if is_root else b""
     length = torch.tensor([len(text)])
     context.broadcast(length, root_rank)
-    words = torch.frombuffer(bytearray(text), dtype=torch.uint8) if is_root else torch.empty(int(length), dtype=torch.uint8)
+    words = bytearray(text if is_root else int(length))
     context.broadcast(words, root_rank)
-    state = None if is_root else unpack(json.loads(bytes(words.tolist())), tensors)
+    state = None if is_root else unpack(json.loads(words), tensors)
     for tensor in tensors:
         broadcast_tensor(context, tensor, root_rank)
     if not is_root:
