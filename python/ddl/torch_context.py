@@ -27,7 +27,7 @@ def init(options=None):
 
 def init_by_process_group(distributed, options):
     """Rank 0 chooses a port and a token, which the others get over the process group."""
-    address, free, meeting = os.environ.get("MASTER_ADDR", ""), None, [None]
+    address, meeting = os.environ.get("MASTER_ADDR", ""), [None]
     if distributed.get_rank() == 0:
         family, _, _, _, name = socket.getaddrinfo(address or "127.0.0.1", 0, type=socket.SOCK_STREAM)[0]
         with socket.socket(family) as free:

@@ -22,7 +22,10 @@ class Bucket:
         for one in parameters:
             self.views[one] = self.values[at:at + one.numel()].view(one.shape)
             at += one.numel()
-        self.missing, self.handle = set(parameters), None
+        self.reset()
+
+    def reset(self):
+        self.missing, self.handle = set(self.parameters), None
 
 
 def plan_buckets(parameters):
@@ -76,7 +79,7 @@ class Summing:
         self._ddl_context, self._ddl_operation, self._ddl_passes = context, operation, backward_passes_per_step
         self._ddl_buckets = plan_buckets([one for one, _ in rows])
         self._ddl_bucket_of = {one: bucket for bucket in self._ddl_buckets for one in bucket.parameters}
-        self._ddl_names, self._ddl_left, self._ddl_next = dict(rows), {}, 0
+        self._ddl_names = dict(rows)
         self._ddl_is_synchronized = self._ddl_keeps_sums = False
         self._ddl_reset()
         # The node that accumulates a gradient runs its hooks behind that, in any version of PyTorch; it is kept, for else the
@@ -90,7 +93,7 @@ class Summing:
     def _ddl_reset(self):
         self._ddl_next = 0
         for bucket in self._ddl_buckets:
-            bucket.missing, bucket.handle = set(bucket.parameters), None
+            bucket.reset()
         self._ddl_left = {one: self._ddl_passes for one in self._ddl_bucket_of}
 
     def _ddl_gradient_is_final(self, one):
