@@ -16,19 +16,23 @@ def raise_late():
     raise ValueError("a fault of the program")
 
 
-def others_get(kind):
+def others_wait():
     if rank == last:
         return
     begun = time.monotonic()
     try:
         context.barrier()
-    except kind as error:
+    except ddl.LostError as error:
         print(f"{type(error).__name__} after {'a moment' if time.monotonic() - begun < 5 else 'long'}: {error}", flush=True)
     sys.exit(7)
 
 
+def one_more_on_the_last():
+    return array.array("f", [1] * (2 if rank == last else 1))
+
+
 if way == "exception":
-    others_get(ddl.LostError)
+    others_wait()
     raise_late()
 elif way == "caught":  # the program of the last rank goes on, and the others need not wait for its end
     if rank == last:
@@ -38,24 +42,21 @@ elif way == "caught":  # the program of the last rank goes on, and the others ne
         except ValueError:
             time.sleep(8)
         sys.exit(7)
-    others_get(ddl.LostError)
+    others_wait()
 elif way == "exit":
-    others_get(ddl.LostError)
+    others_wait()
     sys.exit(3)
 elif way == "mismatch":
     try:
-        context.all_reduce(array.array("f", [1] * (2 if rank == last else 1)), "sum")
+        context.all_reduce(one_more_on_the_last(), "sum")
     except ddl.MismatchError as error:
         print(f"MismatchError: {error}", flush=True)
         try:
             context.barrier()
         except ddl.MismatchError:
             raise error from None
-elif way == "started":  # the error of a sum that nobody waited for is no success
-    if rank != last:
-        context.start_all_reduce(array.array("f", [1]), "sum")
-    else:
-        context.start_all_reduce(array.array("f", [1, 2]), "sum")
+elif way == "started":  # the error of a sum without a wait() is no success
+    context.start_all_reduce(one_more_on_the_last(), "sum")
 elif way == "with":
     with context:
         context.barrier()

@@ -21,7 +21,7 @@ has "an exception in a rank" "$work/out" ") gave up: "
 has "an exception in a rank" "$work/out" "after a moment: "
 
 # The example: the same lines of losses, whatever sums the gradients.
-example=("$python" "$DDLRUN_SOURCE_DIR/examples/python/train_mnist.py" --data "$DDLRUN_SOURCE_DIR/tests/data/fashion-mnist-subset" --steps 40)
+example=("$python" "$DDLRUN_SOURCE_DIR/examples/python/train_mnist.py" --data "$subset" --steps 40)
 losses() { grep '^step' "$work/out"; }
 expect 0 'framework ddl' "$DDLRUN" launch 2 --oversubscribe -- "${example[@]}" --sum gloo
 gloo=$(losses)
