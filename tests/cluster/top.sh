@@ -4,7 +4,10 @@
 # the network of their hosts; a host that is gone is silent; a job is seen from another host.
 # shellcheck source=tests/cluster/lab_test.sh
 . "$(dirname "$(readlink -f "$0")")/lab_test.sh"
+# shellcheck source=tests/cluster/lib/leftovers.sh
+. "$lab_tests/lib/leftovers.sh"
 lab_up 3
+know_hosts node2
 cat > "$lab_home/work" << 'PROGRAM'
 #!/bin/bash
 echo "rank $DDLRUN_RANK works"
@@ -62,14 +65,11 @@ done
 # A host that is stopped reports nothing; its ranks are silent.
 start --launcher ssh --on-stall warn
 picture node1 '^ +1 +node2 +2 +running ' last
-frozen=$(namespace=$(stat -L -c %i "/proc/$(lab pid node2)/ns/pid")
-  ps -eo pid=,pidns= | awk -v namespace="$namespace" '$2 == namespace { print $1 }')
-# shellcheck disable=SC2086
-kill -STOP $frozen
+mapfile -t frozen < <(everything | cut -d' ' -f2)
+kill -STOP "${frozen[@]}"
 picture node1 '^ +1 +node2 +2 +silent .* 0:[2-5][0-9]' last
 has "silent" "$work/picture" 'slowest: rank 1 on node2 is silent'
-# shellcheck disable=SC2086
-kill -CONT $frozen
+kill -CONT "${frozen[@]}"
 picture node1 '^ +1 +node2 +2 +running ' last
 end silent
 
