@@ -5,6 +5,7 @@
 # shellcheck source=tests/cluster/lab_test.sh
 . "$(dirname "$(readlink -f "$0")")/lab_test.sh"
 page=${1:?a page of docs: tutorials/NAME or howto/NAME}
+name=${page#*/}
 command -v python3 > /dev/null || { echo "skipped: no python3"; exit 125; }
 [ "$(nproc)" -ge 2 ] || { echo "skipped: two cores are needed"; exit 125; }
 needs_torch() {
@@ -19,7 +20,7 @@ needs_venv() {
     { echo "skipped: no venv, or no wheel is built (apt-get install python3-venv python3-setuptools python3-wheel)"; exit 125; }
 }
 hosts=2
-case ${page#*/} in
+case $name in
   own_images) needs_images; hosts=1 ;;
   libddl) command -v cmake > /dev/null || { echo "skipped: no cmake"; exit 125; } ;;
   python) needs_torch; needs_images; needs_venv ;;
@@ -31,7 +32,7 @@ case ${page#*/} in
   *) fail "no lab is known for the page $page"; finish ;;
 esac
 lab_up $hosts
-case ${page#*/} in
+case $name in
   slurm) slurm up 2 > "$work/slurm" 2>&1 || { status=$?; tail -n 3 "$work/slurm"; exit "$status"; } ;;
   pbs) pbs up 2 > "$work/pbs" 2>&1 || { status=$?; tail -n 3 "$work/pbs"; exit "$status"; } ;;
 esac
@@ -45,7 +46,7 @@ rm -r "$lab_home/bin"
 for file in .bashrc .profile; do
   echo 'export PATH=$HOME/ddlrun/bin:$PATH PKG_CONFIG_PATH=$HOME/ddlrun/lib/pkgconfig CMAKE_PREFIX_PATH=$HOME/ddlrun' > "$lab_home/$file"
 done
-if [ "${page#*/}" = affinity ]; then # a node with GPUs, as its own ddlrun would describe it
+if [ "$name" = affinity ]; then # a node with GPUs, as its own ddlrun would describe it
   "$DDLRUN" topo --topology "$DDLRUN_SOURCE_DIR/tests/data/topologies/power_2pkg_10core_smt8_4gpu_bmc.xml" --json > "$lab_home/tutorial/gpu-node.json"
 fi
 chown -R 2000:2000 "$lab_home"
