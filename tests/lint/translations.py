@@ -62,6 +62,10 @@ def prose_of(parts):
     return "\n".join(part for is_code, part in parts if not is_code)
 
 
+def blocks(parts):
+    return [part for is_code, part in parts if is_code]
+
+
 def links(page, prose):
     """Where the links lead, from the root; a link to a translation counts as one to its original."""
     found = []
@@ -92,9 +96,6 @@ def rows(prose):
 
 def differences(original, translation, english, korean):
     """What section `korean` lacks or has beyond `english`."""
-    def blocks(parts):
-        return [part for is_code, part in parts if is_code]
-
     mine, theirs = prose_of(korean), prose_of(english)
     for index, (wanted, found) in enumerate(zip(blocks(english), blocks(korean))):
         if wanted != found:
@@ -131,11 +132,11 @@ def compare(original, translation):
 
 
 def copy_blocks(original, translation):
-    wanted = [part for is_code, part in split(original.read_text(encoding="utf-8")) if is_code]
+    wanted = blocks(split(original.read_text(encoding="utf-8")))
     parts = split(translation.read_text(encoding="utf-8"))
-    if sum(is_code for is_code, _ in parts) == len(wanted):
-        blocks = iter(wanted)
-        text = "\n".join(next(blocks) if is_code else part for is_code, part in parts)
+    if len(blocks(parts)) == len(wanted):
+        copies = iter(wanted)
+        text = "\n".join(next(copies) if is_code else part for is_code, part in parts)
         translation.write_text(text, encoding="utf-8")
 
 
