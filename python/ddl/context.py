@@ -71,7 +71,7 @@ class Context:
         library.call("ddl_init", None, None, None if options is None else options.encode(), ctypes.byref(pointer))
         self._pointer = pointer.value
         live.append(self)
-        if self.size == 1 and place.size > 1:  # each rank would train alone, and none would notice
+        if self.size == 1 and place.size > 1:  # each rank would train alone, without an error
             self.abandon()
             raise usage(f"{place.launcher} starts {place.size} ranks, and libddl is connected to none of them",
                         f"rank {place.rank}", "an MPI launcher, or -x DDL_TOKEN_FILE=FILE with ddlrun launch --launcher ssh")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which rank this process is, of the launcher's variables alone: no MPI, no libddl, before ddl.init() too.
+"""Which rank this process is, from the launcher's variables alone: no MPI, no libddl, before ddl.init() too.
 
 Under ddlrun, Open MPI, hydra (MPICH, Intel MPI), srun and torchrun. A process that none of them started is rank 0 of 1.
 """
@@ -11,7 +11,7 @@ class Place(NamedTuple):
     launcher: str  # "" without one
     rank: int
     size: int
-    local_rank: Optional[int]  # among the ranks of this host; None where the launcher does not say it
+    local_rank: Optional[int]  # among the ranks of this host; None where the launcher sets no such variable
     local_size: Optional[int]
     hosts: Optional[int]
 
@@ -28,7 +28,7 @@ VARIABLES = {
     # A job script has SLURM_PROCID and SLURM_NTASKS too; only srun sets those of a step.
     "srun": ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "", "SLURM_STEP_NUM_NODES"),
 }
-# Without it the variables of that launcher are somebody else's.
+# Without this one, another program has set the variables above.
 REQUIRED = {"torchrun": "TORCHELASTIC_RUN_ID", "tcp": "DDL_MASTER", "hydra": "MPI_LOCALRANKID"}
 
 
@@ -74,5 +74,5 @@ def local_size():
 
 
 def hosts():
-    """The number of hosts; None where the launcher does not say it, as mpirun."""
+    """The number of hosts; None where the launcher sets no such variable, as mpirun."""
     return place().hosts

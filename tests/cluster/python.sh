@@ -36,7 +36,7 @@ for launcher in openmpi ssh; do
   done
 done
 expect_refusal 3 'need a token' on node1 "$tool" launch "${words[@]}" --launcher ssh -- $python test_ranks.py
-# Where ddlrun does not know that the program uses libddl, libddl itself refuses to be alone.
+# Where ddlrun has not detected that the program uses libddl, libddl itself refuses to run alone.
 expect 1 'ddlrun starts 4 ranks, and libddl is connected to none of them' on node1 "$tool" launch "${words[@]}" --launcher ssh \
   --framework none -- $python test_ranks.py
 finish

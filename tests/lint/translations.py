@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""translations.py [--copy]: each Korean page says what its English original says, as far as a machine can see.
+"""translations.py [--copy]: each Korean page agrees with its English original, as far as a program can compare them.
 
 Pages: README.ko.md and docs/tutorials/ko/*.md. Section by section, both have the same code blocks to the byte, the same words
-in `code`, links to the same pages, and as many table rows. Each number of an English section is in the Korean one. A page
-that falls behind is a breach. --copy writes the code blocks of the originals into pages that have as many; the rest is a
+in `code`, links to the same pages, and as many table rows. Each number of an English section is in the Korean one. A
+difference is a breach. --copy writes the code blocks of the originals into pages that have as many; the rest is a
 translator's work.
 """
 import os
@@ -148,7 +148,7 @@ def main():
         compare(original, translation)
     for text in breaches:
         print(text)
-    print(f"{len(breaches)} differences" if breaches else f"{len(found)} pages say what their originals say")
+    print(f"{len(breaches)} differences" if breaches else f"{len(found)} pages agree with their originals")
     return 1 if breaches else 0
 
 
