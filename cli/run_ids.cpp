@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <string_view>
 #include <tuple>
 
 namespace ddlrun::cli {
@@ -35,14 +36,19 @@ struct JobRun {
 };
 
 // The job's script makes "run.ID", and "run.ID.requeue1" when the job starts again. launch adds ".1" for a
-// restart inside the job. Oldest first.
+// restart inside the job. PBS has another job with an id of its own for each start, with the same job
+// directory.
+bool names_run_of(std::string_view name, const std::string& id) {
+  const std::string own = "run." + id;
+  return name == own || name.starts_with(own + ".");
+}
+
+// Oldest first.
 std::vector<JobRun> list_job_runs(System& system, const JobRef& job) {
-  const std::string stem = job.task.empty() ? "run." : "run." + job.id;
   std::vector<JobRun> runs;
   if (system.kernel == nullptr) return runs;
   for (const std::string& name : system.kernel->list_directory(job.dir)) {
-    const bool is_own = name.starts_with(stem) &&
-                        (job.task.empty() || name.size() == stem.size() || name[stem.size()] == '.');
+    const bool is_own = job.task.empty() ? name.starts_with("run.") : names_run_of(name, job.id);
     const std::string directory = job.dir + "/" + name;
     if (!is_own || !system.files.exists(directory + "/run.json")) continue;
     runs.push_back({directory, launch::read_run(system, directory, false)});
@@ -51,13 +57,6 @@ std::vector<JobRun> list_job_runs(System& system, const JobRef& job) {
     return std::tie(a.record.start_us, a.directory) < std::tie(b.record.start_us, b.directory);
   });
   return runs;
-}
-
-// PBS has another job with an id of its own for each start, with the same job directory.
-bool names_run_of(const std::string& directory, const std::string& id) {
-  const std::string_view name = base_name(directory);
-  const std::string own = "run." + id;
-  return name == own || name.starts_with(own + ".");
 }
 
 // 2 of "run.4711.requeue2" and "run.4711.requeue2.1"; 0 of the first start.
@@ -141,7 +140,8 @@ void add_run_times(System& system, const JobRef& job, JobStatus& status) {
   for (const launch::HistoryRow& run : runs) {
     const auto seconds = static_cast<std::uint64_t>(std::max<std::int64_t>(run.seconds.value_or(0), 0));
     all += seconds;
-    if (names_run_of(run.directory, job.id) && requeue_of(run.directory, job.id) < last) earlier += seconds;
+    if (names_run_of(base_name(run.directory), job.id) && requeue_of(run.directory, job.id) < last)
+      earlier += seconds;
   }
   if (earlier > 0) status.run_seconds = earlier + status.run_seconds.value_or(0);
   if (runs.size() < 2) return;
