@@ -56,7 +56,6 @@ constexpr auto rows = std::to_array<Choices>({
     {"", "--tf-style", "config flags"},
     {"gen-rankfile", "--format", "ompi4 ompi5 intel mpich slurm json"},
     {"bench", "WHAT", "allreduce scaling"},
-    {"top", "--sort", "telling rank cpu mem wait"},
     {"doctor", "--via", "ssh srun pbsdsh mpirun"},
     {"diagnose", "--from", "mpirun pbs slurm"},
     {"lint-script", "--scheduler", "slurm pbs torque"},
