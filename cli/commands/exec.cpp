@@ -132,7 +132,6 @@ class StatusReporter {
       : options_(options), stall_after_(options.stall_after) {
     reports_for_host_ = identity.local_rank.value_or(0) < launch::heartbeat_ranks;
     reports_traffic_ = identity.local_rank.value_or(0) == 0;
-    usage_every_ = launch::usage_interval(identity.size.value_or(0));
     report_.rank = identity.rank;
     report_.host = environment.host_name;
     const auto sample = [](int pid) { return sample_code(pid, 100, std::chrono::milliseconds(500)); };
@@ -144,8 +143,6 @@ class StatusReporter {
     const auto look = launch::sample_interval(stall_after_ > 0 ? stall_after_ : 60);
     return reports_for_host_ ? std::min<std::chrono::milliseconds>(look, launch::heartbeat_interval) : look;
   }
-
-  std::chrono::milliseconds usage_interval() const { return usage_every_; }
 
   void use(const TreeUsage& usage) {
     const auto now = Steady::now();
@@ -187,7 +184,6 @@ class StatusReporter {
   const ExecOptions& options_;
   int stall_after_;
   bool reports_for_host_ = false, reports_traffic_ = false, has_gpu_ = false;
-  std::chrono::milliseconds usage_every_{};
   launch::UsageMeter meter_{Steady::now()};
   launch::RankReport report_;
   std::optional<launch::StallDetector> detector_;
@@ -209,7 +205,7 @@ int keep_program(System& system, const ExecOptions& options, const Command& prog
   supervision.on_sample = [&](const TreeSnapshot& sample) { reporter.take(sample); };
   supervision.every = reporter.interval();
   supervision.on_usage = [&](const TreeUsage& usage) { reporter.use(usage); };
-  supervision.usage_every = reporter.usage_interval();
+  supervision.usage_every = usage_interval(identity->size.value_or(0));
   supervision.usage_first = first_usage(identity->rank, supervision.usage_every);
   supervision.on_end = [&](const ProcessResult& end) { reporter.end(end); };
   return supervise_program(program, supervision);
