@@ -68,7 +68,7 @@ void check_own_port(System& system, const Exports& exports, const FrameworkReque
                      is_typed ? "leave out -x MASTER_PORT" : "unset MASTER_PORT");
 }
 
-// Another one in each run.
+// Where the search for a free port begins; another place in each run.
 std::uint64_t start_of_ports(System& system) {
   return static_cast<std::uint64_t>(system.clock.now().time_since_epoch().count()) / 1000;
 }
@@ -82,28 +82,27 @@ std::optional<std::uint16_t> find_free_port(NetworkAccess& network, std::uint64_
   return std::nullopt;
 }
 
-// Rank 0 listens on this host, so that ports can be tried.
-bool can_try_ports(const System& system, const LaunchSpec& spec, const RankMap& rank_map) {
+// By which ports can be tried; nullptr in a dry run, and where rank 0 listens on another host.
+NetworkAccess* network_of_ports(const System& system, const LaunchSpec& spec, const RankMap& rank_map) {
+  if (spec.dry_run || system.kernel == nullptr) return nullptr;
   const auto first = find_rank(rank_map, 0);
-  const bool has_network = system.kernel != nullptr && system.kernel->network() != nullptr;
-  return !spec.dry_run && has_network && first && topology::is_this_host(system.environment, first->host);
+  const bool is_here = first && topology::is_this_host(system.environment, first->host);
+  return is_here ? system.kernel->network() : nullptr;
 }
 
 void choose_master_port(System& system, const LaunchSpec& spec, const Exports& exports,
-                        FrameworkRequest& request) {
-  const bool can_try = can_try_ports(system, spec, request.rank_map);
-  NetworkAccess* const network = can_try ? system.kernel->network() : nullptr;
+                        NetworkAccess* network, FrameworkRequest& request) {
   if (spec.framework.master_port) {
     request.master_port = *spec.framework.master_port;
     request.master_port_why = "--master-port";
-    const std::string why = can_try ? network->try_listen(request.master_port) : "";
+    const std::string why = network != nullptr ? network->try_listen(request.master_port) : "";
     if (!why.empty())
       refuse_used_port(system.environment, request.master_port, why, "--master-port",
                        "leave out --master-port");
     return;
   }
   if (request.environment.contains("MASTER_PORT")) {
-    if (can_try) check_own_port(system, exports, request, *network);
+    if (network != nullptr) check_own_port(system, exports, request, *network);
     return;
   }
   const std::uint64_t start = start_of_ports(system);
@@ -112,7 +111,7 @@ void choose_master_port(System& system, const LaunchSpec& spec, const Exports& e
       "from the time of the run, so that two runs differ; not tried, rank 0 is elsewhere (--master-port)";
   if (spec.dry_run)
     request.master_port_why = "from the time of the run; launch tries that it is free (--master-port)";
-  if (!can_try) return;
+  if (network == nullptr) return;
   if (const auto port = find_free_port(*network, start, 0)) {
     request.master_port = *port;
     request.master_port_why = "free on this host, where rank 0 is";
@@ -120,15 +119,15 @@ void choose_master_port(System& system, const LaunchSpec& spec, const Exports& e
 }
 
 // Another than that of torch.distributed, which a program may use beside libddl.
-void choose_libddl_port(System& system, FrameworkRequest& request, bool can_try) {
+void choose_libddl_port(System& system, NetworkAccess* network, FrameworkRequest& request) {
   const auto own = request.environment.find("MASTER_PORT");
   const auto typed = own == request.environment.end() ? std::nullopt : parse_unsigned(own->second, 65535);
   const auto taken = typed ? static_cast<std::uint16_t>(*typed) : request.master_port;
   const std::uint64_t start = start_of_ports(system) + 1;
   const auto next = static_cast<std::uint16_t>(first_port + start % ports);
   request.libddl_port = next == taken ? static_cast<std::uint16_t>(next + 1) : next;
-  if (!can_try) return;
-  if (const auto port = find_free_port(*system.kernel->network(), start, taken)) request.libddl_port = *port;
+  if (network == nullptr) return;
+  if (const auto port = find_free_port(*network, start, taken)) request.libddl_port = *port;
 }
 
 void check_typed(const FrameworkPlan& plan, const LaunchSpec& spec) {
@@ -194,9 +193,10 @@ FrameworkPlan plan_launch_framework(System& system, const LaunchSpec& spec, cons
                         (is_none || request.framework == Framework::ddl);
   std::vector<std::string> remarks;
   if (request.framework == Framework::pytorch || request.without_mpi || request.uses_torch) {
+    NetworkAccess* const network_of_rank_0 = network_of_ports(system, spec, request.rank_map);
     settle_master_port(spec, exports, request, remarks);
-    choose_master_port(system, spec, exports, request);
-    choose_libddl_port(system, request, can_try_ports(system, spec, request.rank_map));
+    choose_master_port(system, spec, exports, network_of_rank_0, request);
+    if (request.without_mpi) choose_libddl_port(system, network_of_rank_0, request);
   }
   FrameworkPlan plan = frameworks::plan_framework(request);
   plan.remarks.insert(plan.remarks.end(), remarks.begin(), remarks.end());
