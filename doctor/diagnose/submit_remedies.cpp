@@ -141,9 +141,8 @@ std::string program_behind(std::string_view before, std::span<const std::string>
   const std::string& script = program[length - 1];
   const auto behind = [&](std::initializer_list<std::string_view> words) {
     return std::ranges::any_of(words, [&](std::string_view word) {
-      const bool is_word =
-          before.size() <= word.size() || has(" (;|'\"", before.substr(before.size() - word.size() - 1, 1));
-      return is_word && before.ends_with(word);  // "FI_PROVIDER=tcp " does not copy
+      // "FI_PROVIDER=tcp " does not copy.
+      return before.ends_with(word) && find_word(before, word, before.size() - word.size()) != npos;
     });
   };
   if (behind({"ldd "}))
