@@ -30,11 +30,15 @@ bool is_missed_rank(const Finding& finding) {
 
 bool stands_still(const Finding& finding) { return finding.id == "O16"; }
 
-// They still wait for that of O16.
+namespace {
+
+// The other ranks still wait for that of O16.
 bool names_gone_rank(const Finding& finding) {
   const bool counts = finding.kind <= SignatureClass::ending && !finding.is_survived;
   return counts && is_missed_rank(finding) && !stands_still(finding) && finding.place.rank;
 }
+
+}  // namespace
 
 const Finding* find_gone_rank(const std::vector<Finding>& findings) {
   const auto found = std::ranges::find_if(findings, names_gone_rank);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "launch/monitor/rank_monitor.hpp"
 
-#include "base/text/signal_name.hpp"
 #include "base/text/text.hpp"
 #include "launch/monitor/stall_text.hpp"
 
