@@ -116,7 +116,7 @@ void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed
   // A crash after a rank exited with a status of its own is a consequence.
   if (!explains && ended && ended->evidence.line < line->line.line && exited_itself(*ended)) return;
   if (place.host.empty() && place.rank) place.host = log.matches.host_of(*place.rank);
-  // Who reports an end first need not have failed first.
+  // The rank that reports its end first need not have failed first.
   if (const Finding* gone = find_gone_rank(findings); place.empty() && gone != nullptr)
     place = gone->place;
   else if (place.empty() && ended && !diagnosis.end.is_first_unsure)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the head keeps of the signs of its ranks: their ends and stalls; who failed first. Pure.
+// What the head keeps of the signs of its ranks: their ends and stalls, and the first that failed. Pure.
 #pragma once
 
 #include "launch/rank/status_line.hpp"
@@ -33,8 +33,8 @@ struct MonitorRecord {
   std::vector<std::uint32_t> left_early;  // ended with status 0 before any failure, in this order
 };
 
-// The one that failed first, for a job that ended with `status`. Who was ended by SIGTERM or SIGKILL counts
-// only if that is the job's own status: else mpirun did it, because of something else.
+// The one that failed first, for a job that ended with `status`. A rank that SIGTERM or SIGKILL ended counts
+// only if that is the job's own status: else mpirun sent the signal, because of something else.
 std::optional<RankReport> find_first_failure(const MonitorRecord& record, int status);
 
 // The rank for which the others waited, by their messages, failed before those ranks did: also where it left

@@ -39,7 +39,7 @@ class RankMonitor {
               std::function<bool(const std::string& host)> is_here = {}, bool kills_programs = false,
               int stall_after = 0);
 
-  // Gives each report of a planned rank on to `sink`, too.
+  // Passes each report of a planned rank to `sink`, too.
   void share_reports(std::function<void(const RankReport&, Time)> sink) { sink_ = std::move(sink); }
   // What of the line belongs to the user.
   std::string take_line(std::string_view line, Time now);

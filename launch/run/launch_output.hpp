@@ -29,7 +29,7 @@ class LaunchOutput {
   LaunchOutput(const LaunchOutput&) = delete;
   LaunchOutput& operator=(const LaunchOutput&) = delete;
 
-  // Gives on what each rank says, in pieces.
+  // Passes the output of each rank to `sink`, in pieces.
   void share_output(std::function<void(std::uint32_t rank, std::string_view bytes)> sink) {
     sink_ = std::move(sink);
   }

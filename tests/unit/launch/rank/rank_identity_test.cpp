@@ -10,7 +10,7 @@ using launch::RankLauncher;
 
 TEST_SUITE_BEGIN("launch/rank/rank_identity");
 
-TEST_CASE("PMIx has no variable for the number of ranks: srun's own says it") {
+TEST_CASE("PMIx has no variable for the number of ranks: srun's own gives it") {
   const auto identity = find_rank_identity(
       {{"PMIX_RANK", "3"}, {"SLURM_PROCID", "3"}, {"SLURM_LOCALID", "1"}, {"SLURM_NTASKS", "8"}});
   REQUIRE(identity);
