@@ -25,19 +25,6 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-// A file of /proc; "" if there is none.
-std::string read_small(const std::string& path) {
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::string text;
-  std::array<char, 4096> buffer;
-  while (fd.open() && text.size() < (1u << 20)) {
-    const ssize_t n = ::read(fd.get(), buffer.data(), buffer.size());
-    if (n <= 0) break;
-    text.append(buffer.data(), static_cast<std::size_t>(n));
-  }
-  return text;
-}
-
 std::vector<pid_t> numbers_in(const std::string& directory) {
   std::vector<pid_t> numbers;
   DIR* const dir = ::opendir(directory.c_str());
@@ -120,6 +107,18 @@ bool has_children() {
 
 }  // namespace
 
+std::string read_small(const std::string& path) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text;
+  std::array<char, 4096> buffer;
+  while (fd.open() && text.size() < (1u << 20)) {
+    const ssize_t n = ::read(fd.get(), buffer.data(), buffer.size());
+    if (n <= 0) break;
+    text.append(buffer.data(), static_cast<std::size_t>(n));
+  }
+  return text;
+}
+
 Process as_process(const std::optional<ProcessStat>& stat) {
   Process process;
   if (!stat) return process;
@@ -127,6 +126,8 @@ Process as_process(const std::optional<ProcessStat>& stat) {
   process.state = stat->state;
   process.parent = static_cast<pid_t>(stat->parent);
   process.cpu_ticks = stat->busy_ticks;
+  process.waited_ticks = stat->waited_ticks;
+  process.resident_pages = stat->resident_pages;
   process.name = word(stat->command);
   return process;
 }
@@ -135,13 +136,14 @@ Process read_process(pid_t pid) {
   return as_process(parse_process_stat(read_small(fmt::format("/proc/{}/stat", pid))));
 }
 
-std::optional<std::uint64_t> read_bytes_written(pid_t pid) {
-  constexpr std::string_view key = "wchar: ";
-  for (const std::string& text = read_small(fmt::format("/proc/{}/io", pid));
-       const std::string_view line : split(text, '\n')) {
+std::optional<std::uint64_t> find_io_count(std::string_view io, std::string_view key) {
+  for (const std::string_view line : split(io, '\n'))
     if (line.starts_with(key)) return parse_unsigned(line.substr(key.size()));
-  }
   return std::nullopt;
+}
+
+std::optional<std::uint64_t> read_bytes_written(pid_t pid) {
+  return find_io_count(read_small(fmt::format("/proc/{}/io", pid)), "wchar: ");
 }
 
 std::vector<pid_t> find_threads(pid_t pid) { return numbers_in(fmt::format("/proc/{}/task", pid)); }

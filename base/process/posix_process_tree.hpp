@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ddlrun {
@@ -27,16 +28,23 @@ struct ProcessId {
 struct Process {
   ProcessId id;
   pid_t parent = -1;
-  char state = '?';  // R S D T t Z X
-  std::string name;  // printable, without blanks
-  std::uint64_t cpu_ticks = 0;
+  char state = '?';                               // R S D T t Z X
+  std::string name;                               // printable, without blanks
+  std::uint64_t cpu_ticks = 0, waited_ticks = 0;  // as in ProcessStat
+  std::uint64_t resident_pages = 0;
 };
+
+// A file of /proc or /sys; "" if there is none.
+std::string read_small(const std::string& path);
 
 // pid -1 where there is no stat.
 Process as_process(const std::optional<ProcessStat>& stat);
 
 // pid -1 if there is no such process.
 Process read_process(pid_t pid);
+
+// The count behind `key`, "wchar: ", in the text of /proc/PID/io; nothing if it is not there.
+std::optional<std::uint64_t> find_io_count(std::string_view io, std::string_view key);
 
 // To files, pipes and terminals; nothing if the kernel does not count it or there is no such process.
 std::optional<std::uint64_t> read_bytes_written(pid_t pid);

@@ -2,50 +2,32 @@
 #include "base/process/posix_tree_usage.hpp"
 
 #include "base/process/posix_process_tree.hpp"
-#include "base/process/posix_spawn.hpp"
 #include "base/text/text.hpp"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <utility>
 #include <vector>
 
 namespace ddlrun {
 
 namespace {
 
-std::string read_counters(const std::string& path) {
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::string text;
-  std::array<char, 4096> buffer;
-  for (ssize_t n = 0; fd.open() && (n = ::read(fd.get(), buffer.data(), buffer.size())) > 0;)
-    text.append(buffer.data(), static_cast<std::size_t>(n));
-  return text;
-}
-
 std::uint64_t counter(std::string_view text) { return parse_unsigned(trim(text)).value_or(0); }
 
-void add_usage(TreeUsage& usage, pid_t pid) {
+void add_usage(TreeUsage& usage, const Process& process) {
   constexpr std::uint64_t ms_per_tick = 10;
   static const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  const auto stat = parse_process_stat(read_counters(fmt::format("/proc/{}/stat", pid)));
-  if (!stat) return;
-  usage.cpu_ms += (stat->busy_ticks + stat->waited_ticks) * ms_per_tick;
-  usage.resident_bytes += stat->resident_pages * page_bytes;
-  usage.stopped = usage.stopped || stat->state == 'T' || stat->state == 't';
-  const std::string io = read_counters(fmt::format("/proc/{}/io", pid));
-  const auto value_of = [&](std::string_view key) {
-    for (const std::string_view line : split(io, '\n'))
-      if (line.starts_with(key)) return counter(line.substr(key.size()));
-    return std::uint64_t{0};
-  };
+  if (process.id.pid < 0) return;
+  usage.cpu_ms += (process.cpu_ticks + process.waited_ticks) * ms_per_tick;
+  usage.resident_bytes += process.resident_pages * page_bytes;
+  usage.stopped = usage.stopped || process.state == 'T' || process.state == 't';
+  const std::string io = read_small(fmt::format("/proc/{}/io", process.id.pid));
+  const auto io_count = [&](std::string_view key) { return find_io_count(io, key).value_or(0); };
   // A file that is mapped is read without a call.
-  usage.io_bytes += std::max(value_of("rchar: "), value_of("read_bytes: ")) + value_of("wchar: ");
+  usage.io_bytes += std::max(io_count("rchar: "), io_count("read_bytes: ")) + io_count("wchar: ");
 }
 
 std::vector<std::string> names_in(const std::string& directory) {
@@ -67,10 +49,10 @@ bool add_ports(HostTraffic& traffic) {
     const std::string ports = devices + "/" + device + "/ports";
     for (const std::string& port : names_in(ports)) {
       const std::string counters = ports + "/" + port + "/counters/";
-      const std::string received = read_counters(counters + "port_rcv_data");
+      const std::string received = read_small(counters + "port_rcv_data");
       any = any || !received.empty();
       traffic.received += bytes_per_word * counter(received);
-      traffic.sent += bytes_per_word * counter(read_counters(counters + "port_xmit_data"));
+      traffic.sent += bytes_per_word * counter(read_small(counters + "port_xmit_data"));
     }
   }
   return any;
@@ -81,15 +63,15 @@ bool is_device(const std::string& interface) {
 }
 
 bool is_infiniband(const std::string& interface) {
-  return trim(read_counters("/sys/class/net/" + interface + "/type")) == "32";  // ARPHRD_INFINIBAND
+  return trim(read_small("/sys/class/net/" + interface + "/type")) == "32";  // ARPHRD_INFINIBAND
 }
 
 }  // namespace
 
 TreeUsage read_tree_usage(pid_t root) {
   TreeUsage usage;
-  add_usage(usage, root);
-  for (const Process& process : find_descendants(root)) add_usage(usage, process.id.pid);
+  add_usage(usage, read_process(root));
+  for (const Process& process : find_descendants(root)) add_usage(usage, process);
   return usage;
 }
 
@@ -109,7 +91,7 @@ HostTraffic parse_traffic(std::string_view text, const std::function<bool(const 
 HostTraffic read_host_traffic() {
   HostTraffic traffic;
   const bool has_ports = add_ports(traffic);
-  const std::string text = read_counters("/proc/net/dev");
+  const std::string text = read_small("/proc/net/dev");
   bool any_device = false;
   const auto of_devices = parse_traffic(text, [&](const std::string& name) {
     const bool is_one = is_device(name);

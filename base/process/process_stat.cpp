@@ -9,8 +9,8 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   const std::size_t open = text.find(" ("), close = text.rfind(')');
   if (open == std::string_view::npos || close == std::string_view::npos || close < open) return std::nullopt;
   const auto fields = split(trim(text.substr(close + 1)), ' ');
-  // Counted from the state on: 0 state, 1 parent, 11 utime, 12 stime, 13 cutime, 14 cstime, 19 starttime, 21
-  // rss.
+  // Counted from the state on: 0 state, 1 parent, 11 utime, 12 stime, 13 cutime, 14 cstime, 19 starttime,
+  // 21 rss.
   if (fields.size() < 20 || fields[0].size() != 1) return std::nullopt;
   constexpr std::uint64_t most = 1u << 30;  // fits a pid_t
   const auto pid = parse_unsigned(text.substr(0, open), most), parent = parse_unsigned(fields[1], most);
