@@ -146,13 +146,17 @@ std::string status_words(const HistoryRow& row) {
     case RunState::ended:
       break;
   }
-  if (row.exit_status == 0) return "ok";
+  if (row.exit_status == 0) return end_words(0);
   if (row.saved) return "saved";
   if (row.timed_out) return "timed out";
   if (row.cancelled) return "cancelled";
-  if (row.exit_status > 128 && row.exit_status <= 128 + 64)
-    return fmt::format("signal {}", row.exit_status - 128);
-  return fmt::format("status {}", row.exit_status);
+  return end_words(row.exit_status);
+}
+
+std::string end_words(int exit_status) {
+  if (exit_status == 0) return "ok";
+  return exit_status > 128 && exit_status <= 128 + 64 ? fmt::format("signal {}", exit_status - 128)
+                                                      : fmt::format("status {}", exit_status);
 }
 
 std::string render_history_table(const std::vector<HistoryRow>& rows) {

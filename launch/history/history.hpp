@@ -59,6 +59,9 @@ void add_job(HistoryRow& row, const RunRecord& run, RunJob job, const std::strin
 // h9)", "damaged".
 std::string status_words(const HistoryRow& row);
 
+// "ok", "status 7", "signal 9".
+std::string end_words(int exit_status);
+
 std::string render_history_table(const std::vector<HistoryRow>& rows);
 // "schema": "ddlrun.history/1".
 std::string render_history_json(const std::vector<HistoryRow>& rows);

@@ -22,12 +22,6 @@ constexpr std::string_view keys_line =
 
 std::string render_kib(std::uint64_t kib) { return render_bytes(kib * 1024); }
 
-std::string end_word(int status) {
-  if (status == 0) return "ok";
-  return status > 128 && status <= 128 + 64 ? fmt::format("signal {}", status - 128)
-                                            : fmt::format("status {}", status);
-}
-
 std::string state_word(const RankState& rank, bool over) {
   switch (rank.phase) {
     case RankPhase::starting:
@@ -41,7 +35,7 @@ std::string state_word(const RankState& rank, bool over) {
     case RankPhase::silent:
       return "silent";
     case RankPhase::ended:
-      return end_word(rank.exit_status);
+      return end_words(rank.exit_status);
   }
   return {};
 }
