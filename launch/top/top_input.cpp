@@ -16,14 +16,12 @@ namespace ddlrun::launch {
 namespace {
 
 constexpr std::uint64_t progress_bytes = 64u << 10;  // of the end of the metrics
-constexpr std::int64_t least_stale_s = 10;
-
-bool is_stale(const TopInput& input) {
-  const auto intervals = static_cast<std::int64_t>(3 * input.usage->interval_s);
-  return input.age_s > std::max(least_stale_s, intervals);
-}
 
 }  // namespace
+
+bool TopInput::is_stale() const {
+  return usage && static_cast<double>(age_s) > std::max(10.0, 3 * usage->interval_s);
+}
 
 TopReader::TopReader(System& system, std::string directory)
     : system_(system), directory_(std::move(directory)) {
@@ -36,7 +34,7 @@ const TopInput& TopReader::read() {
   read_usage(now);
   // The record of a large run has megabytes: while there is news of its ranks, it has none.
   input_.state = RunState::running;
-  if (!input_.usage || input_.usage->over || is_stale(input_)) read_end();
+  if (!input_.usage || input_.usage->over || input_.is_stale()) read_end();
   if (input_.run.host != system_.environment.host_name) input_.running_on = input_.run.host;
   input_.seconds = history_row(input_.run, directory_, input_.state, now).seconds;
   read_progress(now);

@@ -31,6 +31,8 @@ struct TopInput {
   std::optional<TrainingProgress> progress;
 
   bool is_over() const { return state == RunState::ended || state == RunState::unseen; }
+  // Several reports of the ranks are missing.
+  bool is_stale() const;
 };
 
 class TopReader {

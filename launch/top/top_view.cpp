@@ -132,8 +132,7 @@ std::vector<std::string> render_head(const TopInput& input, std::size_t columns)
   const UsageState& usage = *input.usage;
   std::string ranks = fmt::format("ranks: {} on {}: {}", usage.ranks.size(),
                                   count_of(usage.hosts.size(), "host"), count_phases(usage));
-  const bool is_old = static_cast<double>(input.age_s) > std::max(10.0, 3 * usage.interval_s);
-  if (!usage.over && is_old) ranks += fmt::format("; this is {} old", render_duration(input.age_s));
+  if (!usage.over && input.is_stale()) ranks += fmt::format("; this is {} old", render_duration(input.age_s));
   lines.push_back(std::move(ranks));
   if (input.progress)
     if (std::string progress = describe_progress(*input.progress); !progress.empty())
