@@ -76,12 +76,11 @@ std::string find_top_directory(System& system, const std::string& given) {
   return find_run_or_job(system, job ? job->id : word, "ddlrun top");
 }
 
-// Below, `input` is what `reader` has read last.
-
 // launch writes the first state as soon as it has started the launcher. A signal that came meanwhile, or 0.
-int wait_for_state(System& system, TopReader& reader, const TopInput& input) {
-  constexpr int most_looks = 15;
-  for (int look = 0; look < most_looks && !input.usage && input.state == RunState::running; ++look) {
+int wait_for_state(System& system, TopReader& reader) {
+  constexpr int most_pauses = 15;
+  const TopInput& input = reader.read();
+  for (int i = 0; i < most_pauses && !input.usage && input.state == RunState::running; ++i) {
     if (const int signal = system.clock.pause(std::chrono::milliseconds(200)); signal != 0) return signal;
     reader.read();
   }
@@ -96,8 +95,8 @@ void print_lines(System& system, const TopInput& input, TopLook look) {
   system.out(text);
 }
 
-int repeat_lines(System& system, TopReader& reader, const TopInput& input, const TopLook& look,
-                 std::chrono::seconds interval) {
+int repeat_lines(System& system, TopReader& reader, const TopLook& look, std::chrono::seconds interval) {
+  const TopInput& input = reader.input();
   print_lines(system, input, look);
   while (!input.is_over()) {
     if (const int signal = system.clock.pause(interval); signal != 0) return 128 + signal;
@@ -132,20 +131,16 @@ TopOrder order_of_key(char key, TopOrder now) {
 }
 
 // Until the run ends, or a key or a signal ends it: the exit status.
-int watch(System& system, TopReader& reader, const TopInput& input, TopLook look,
-          std::chrono::seconds interval) {
+int watch(System& system, TopReader& reader, TopLook look, std::chrono::seconds interval) {
   const TopLook plain = look;
   {
     Terminal& terminal = *system.terminal;
     const OpenScreen screen{terminal};
     look.keys = true;
     look.colour = system.environment.wants_colour(true);
+    const TopInput& input = reader.input();
     auto next = system.clock.steady() + interval;
     while (true) {
-      if (const auto now = system.clock.steady(); now >= next) {
-        reader.read();
-        next = now + interval;
-      }
       const TerminalSize size = terminal.size();
       look.columns = static_cast<std::size_t>(size.columns);
       look.rows = static_cast<std::size_t>(size.rows);
@@ -158,9 +153,13 @@ int watch(System& system, TopReader& reader, const TopInput& input, TopLook look
         if (key == 'q' || key == 'Q') return 0;
         look.order = order_of_key(key, look.order);
       }
+      const auto now = system.clock.steady();
+      if (now < next) continue;
+      reader.read();
+      next = now + interval;
     }
   }
-  print_lines(system, input, plain);
+  print_lines(system, reader.read(), plain);
   return 0;
 }
 
@@ -172,8 +171,8 @@ int run_top(System& system, const TopOptions& options) {
     throw Error(ErrorKind::usage, {"--once and --interval conflict", "", "--once alone"});
   const std::string directory = find_top_directory(system, options.run);
   TopReader reader(system, directory);
-  const TopInput& input = reader.read();
-  if (const int signal = wait_for_state(system, reader, input); signal != 0) return 128 + signal;
+  if (const int signal = wait_for_state(system, reader); signal != 0) return 128 + signal;
+  const TopInput& input = reader.input();
   if (!input.usage)
     throw Error(ErrorKind::request,
                 {"launch keeps no state of the ranks of this run: it was started with --no-monitor, or an "
@@ -181,9 +180,9 @@ int run_top(System& system, const TopOptions& options) {
                  directory, "ddlrun history; ddlrun report " + quote_shell(printable(input.run.id, 80))});
   const bool is_screen = !options.once && !input.is_over() && system.environment.stdout_is_terminal &&
                          system.terminal != nullptr && system.terminal->open();
-  if (is_screen) return watch(system, reader, input, look, interval);
+  if (is_screen) return watch(system, reader, look, interval);
   const bool repeats = !options.interval.empty() || (!options.once && system.environment.stdout_is_terminal);
-  if (repeats && !input.is_over()) return repeat_lines(system, reader, input, look, interval);
+  if (repeats && !input.is_over()) return repeat_lines(system, reader, look, interval);
   print_lines(system, input, look);
   return 0;
 }

@@ -41,6 +41,8 @@ class TopReader {
   TopReader(System& system, std::string directory);
   // Again what has changed. Error{request} for a damaged file.
   const TopInput& read();
+  // What the last read() found.
+  const TopInput& input() const { return input_; }
 
  private:
   void read_usage(std::int64_t now_s);
