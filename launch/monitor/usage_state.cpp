@@ -45,25 +45,26 @@ RankStates::RankStates(const std::vector<PlannedRank>& planned, Time start) : st
       std::chrono::duration<double>(usage_interval(static_cast<std::uint32_t>(planned.size()))).count();
 }
 
-RankStates::Seen* RankStates::find(std::uint32_t rank) {
+std::optional<std::size_t> RankStates::find(std::uint32_t rank) const {
   const auto found =
       std::lower_bound(state_.ranks.begin(), state_.ranks.end(), rank,
                        [](const RankState& one, std::uint32_t number) { return one.rank < number; });
-  if (found == state_.ranks.end() || found->rank != rank) return nullptr;
-  return &seen_[static_cast<std::size_t>(found - state_.ranks.begin())];
+  if (found == state_.ranks.end() || found->rank != rank) return std::nullopt;
+  return static_cast<std::size_t>(found - state_.ranks.begin());
 }
 
 void RankStates::take(const RankReport& report, Time now) {
-  Seen* const seen = find(report.rank);
-  if (seen == nullptr) return;
-  RankState& rank = state_.ranks[static_cast<std::size_t>(seen - seen_.data())];
-  seen->last_report = now;
-  if (report.usage) seen->usage = report.usage;
+  const auto at = find(report.rank);
+  if (!at) return;
+  RankState& rank = state_.ranks[*at];
+  Seen& seen = seen_[*at];
+  seen.last_report = now;
+  if (report.usage) seen.usage = report.usage;
   if (report.usage && report.usage->host) state_.hosts[rank.host].traffic = report.usage->host;
-  if (report.sign == RankStatus::resumed || report.sign == RankStatus::ended) seen->stall.reset();
+  if (report.sign == RankStatus::resumed || report.sign == RankStatus::ended) seen.stall.reset();
   if (report.sign == RankStatus::stalled) {
-    seen->stall = report.stall;
-    seen->stalled_at = now;
+    seen.stall = report.stall;
+    seen.stalled_at = now;
   }
   if (report.sign != RankStatus::ended) return;
   rank.phase = RankPhase::ended;
@@ -72,16 +73,17 @@ void RankStates::take(const RankReport& report, Time now) {
 
 // A progress bar ends its lines with CR.
 void RankStates::take_output(std::uint32_t rank, std::string_view bytes) {
-  Seen* const seen = find(rank);
-  while (seen != nullptr && !bytes.empty()) {
+  const auto at = find(rank);
+  if (!at) return;
+  std::string& line = seen_[*at].line;
+  while (!bytes.empty()) {
     const std::size_t end = std::min(bytes.find_first_of("\r\n"), bytes.size());
-    const std::size_t room = most_line_bytes - std::min(seen->line.size(), most_line_bytes);
-    seen->line.append(bytes.substr(0, std::min(end, room)));
+    const std::size_t room = most_line_bytes - std::min(line.size(), most_line_bytes);
+    line.append(bytes.substr(0, std::min(end, room)));
     if (end == bytes.size()) return;
     bytes.remove_prefix(end + 1);
-    if (!trim(seen->line).empty())
-      state_.ranks[static_cast<std::size_t>(seen - seen_.data())].last_line = seen->line;
-    seen->line.clear();
+    if (!trim(line).empty()) state_.ranks[*at].last_line = line;
+    line.clear();
   }
 }
 

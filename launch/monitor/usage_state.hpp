@@ -8,6 +8,7 @@
 #include "launch/rank/status_line.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -68,7 +69,7 @@ class RankStates {
   void take_output(std::uint32_t rank, std::string_view bytes);
   // The state now, which also is the next point of the timeline.
   const UsageState& look(Time now, std::int64_t now_s);
-  // After the end of the run: who has reported no end has none that is known.
+  // After the end of the run. The end of a rank that has not reported it stays unknown.
   const UsageState& finish(Time now, std::int64_t now_s);
 
  private:
@@ -80,7 +81,8 @@ class RankStates {
     std::string line;  // of its output, without an end yet
   };
 
-  Seen* find(std::uint32_t rank);
+  // Where it is in state_.ranks and seen_; nothing where it is not planned.
+  std::optional<std::size_t> find(std::uint32_t rank) const;
   void judge(RankState& rank, const Seen& seen, Time now) const;
 
   Time start_;
