@@ -43,7 +43,7 @@ bool is_capable() {
   return !term.empty() && term != "dumb" && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
 }
 
-// Those that nohup and the like have not switched off.
+// The signals that wait() returns or handles, without those that nohup and the like have switched off.
 sigset_t awaited_signals() {
   sigset_t set;
   ::sigemptyset(&set);
@@ -70,7 +70,7 @@ struct PosixTerminal::State {
     write_screen(leave_screen);
     ::tcsetattr(STDIN_FILENO, TCSANOW, &before);
   }
-  // Until somebody lets us go on.
+  // Until a shell or a user sends CONT.
   void suspend() {
     leave();
     sigset_t stop;

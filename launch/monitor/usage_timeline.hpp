@@ -33,7 +33,7 @@ struct RankLoad {
 
 class UsageHistory {
  public:
-  // `names`: of the ranks, which are the same ones in each call.
+  // `ranks`: the same ones in each call.
   void add(double seconds, const std::vector<RankLoad>& ranks);
   const UsageTimeline& timeline() const { return timeline_; }
 

@@ -12,7 +12,7 @@ namespace {
 
 using Seconds = std::chrono::duration<double>;
 
-// As the stall detector: who computes uses 100 % of a core, who polls for others less than 2 %.
+// As the stall detector: a rank that computes uses 100 % of a core, one that polls for others less than 2 %.
 constexpr double least_share = 0.02, least_share_with_gpu = 0.005;
 constexpr double least_bytes_s =
     65536;  // a store that is polled moves less, and so does a shell in a loop around sleep

@@ -162,7 +162,7 @@ os.write(fd, b"echo status $?; exit\n")
 check("Ctrl-C: status", shell.wait_for(lambda: re.search(rb"[\r\n]status 130", shell.bytes), 5), shell.bytes[-300:])
 shell.end()
 
-# Without colours, and a terminal that can nothing: lines, again and again.
+# Without colours, and a terminal that can do nothing of this: lines, again and again.
 screen = Screen(80, 24, NO_COLOR="1")
 screen.wait_for(lambda: shows_ranks(screen))
 check("NO_COLOR", not re.search(rb"\x1b\[[0-9;]*[1-9]m", screen.bytes), screen.bytes[-300:])

@@ -56,7 +56,7 @@ for launcher in openmpi mpich ssh; do
     echo "$launcher: $(grep '^slowest' "$work/picture")"
   has "$launcher: the slowest" "$work/picture" 'slowest: rank 1 on node2 works while 1 of 2 ranks wait'
   grep -qE '^network: .*node[12] in .*/s out .*/s' "$work/picture" || fail "$launcher: no network: $(cat "$work/picture")"
-  # By another host, as from a login node: it sees the files of the shared home alone.
+  # From another host, as from a login node, which has only the files of the shared home.
   picture node3 '^ +1 +node2 +2 +running ' last
   has "$launcher: the host of launch" "$work/picture" 'running on node1'
   end "$launcher"

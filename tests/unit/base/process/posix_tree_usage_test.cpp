@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a process and its children use, beside what getrusage() and the process itself say.
+// What a process and its children use, compared with getrusage() and with what the process did.
 #include "base/process/posix_tree_usage.hpp"
 
 #include <doctest/doctest.h>
