@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/run_ids.hpp"
 
+#include "base/os/unix_time.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "launch/history/cancel_run.hpp"
@@ -11,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -121,8 +121,7 @@ std::vector<launch::HistoryRow> read_job_runs(System& system, const JobRef& job)
   if (!job.submitted_here() || (job.task.empty() && !submitted_tasks(system, job).empty())) return {};
   std::vector<launch::HistoryRow> rows;
   try {
-    const auto now =
-        std::chrono::duration_cast<std::chrono::seconds>(system.clock.now().time_since_epoch()).count();
+    const auto now = unix_seconds(system);
     for (const auto& [directory, run] : list_job_runs(system, job))
       rows.push_back(launch::history_row(run, directory, launch::find_run_state(system, run), now));
   } catch (const Error&) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun history`: the runs that `ddlrun launch` started here, newest first, and how they ended.
+#include "base/os/unix_time.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
@@ -121,8 +122,7 @@ void add_jobs(System& system, std::vector<ReadRun>& runs, std::int64_t now) {
 
 int run_history(System& system, const HistoryOptions& options) {
   const std::uint64_t limit = parse_limit_option(options.limit);
-  const std::int64_t now =
-      std::chrono::duration_cast<std::chrono::seconds>(system.clock.now().time_since_epoch()).count();
+  const std::int64_t now = unix_seconds(system);
   std::vector<ReadRun> runs;
   std::size_t left_out = 0;
   if (!options.prune.empty()) {

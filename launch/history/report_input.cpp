@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch/history/report_input.hpp"
 
+#include "base/os/unix_time.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "launch/history/metrics_file.hpp"
@@ -148,8 +149,7 @@ ReportInput read_run_view(System& system, const std::string& directory) {
   input.directory = absolute(directory, system.environment.workdir);
   input.run = read_run(system, directory, true);
   input.state = find_run_state(system, input.run);
-  const auto now =
-      std::chrono::duration_cast<std::chrono::seconds>(system.clock.now().time_since_epoch()).count();
+  const auto now = unix_seconds(system);
   input.seconds = history_row(input.run, directory, input.state, now).seconds;
   input.command_line = read_command_line(system, directory);
   input.made = "made by ddlrun " DDLRUN_VERSION ", " + render_time(system.clock.now());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch/run/usage_writer.hpp"
 
+#include "base/os/unix_time.hpp"
 #include "base/text/error.hpp"
 
 #include <algorithm>
@@ -25,13 +26,9 @@ UsageWriter::UsageWriter(System& system, const LaunchRun& run, RankMonitor& rank
       [this](std::uint32_t rank, std::string_view bytes) { states_.take_output(rank, bytes); });
 }
 
-std::int64_t UsageWriter::now_s() const {
-  return std::chrono::duration_cast<std::chrono::seconds>(system_.clock.now().time_since_epoch()).count();
-}
-
 void UsageWriter::tick(Time now) {
   if (now < next_) return;
-  const UsageState& state = states_.look(now, now_s());
+  const UsageState& state = states_.look(now, unix_seconds(system_));
   write(state);
   const Time end = system_.clock.steady();
   const auto interval =
@@ -39,7 +36,7 @@ void UsageWriter::tick(Time now) {
   next_ = now + std::max<Time::duration>(failed_ ? after_failure : interval, most_share * (end - now));
 }
 
-void UsageWriter::finish() { write(states_.finish(system_.clock.steady(), now_s())); }
+void UsageWriter::finish() { write(states_.finish(system_.clock.steady(), unix_seconds(system_))); }
 
 // The job goes on without: this is a view of it.
 void UsageWriter::write(const UsageState& state) {

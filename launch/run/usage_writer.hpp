@@ -31,7 +31,6 @@ class UsageWriter {
 
  private:
   void write(const UsageState& state);
-  std::int64_t now_s() const;
 
   System& system_;
   RankStates states_;

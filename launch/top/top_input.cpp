@@ -2,13 +2,12 @@
 #include "launch/top/top_input.hpp"
 
 #include "base/os/host_info.hpp"
-#include "base/text/error.hpp"
+#include "base/os/unix_time.hpp"
 #include "base/text/text.hpp"
 #include "launch/history/metrics_file.hpp"
 #include "launch/history/run_store.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace ddlrun::launch {
@@ -29,8 +28,7 @@ TopReader::TopReader(System& system, std::string directory)
 }
 
 const TopInput& TopReader::read() {
-  const auto now =
-      std::chrono::duration_cast<std::chrono::seconds>(system_.clock.now().time_since_epoch()).count();
+  const auto now = unix_seconds(system_);
   read_usage(now);
   // The record of a large run has megabytes: while there is news of its ranks, it has none.
   input_.state = RunState::running;

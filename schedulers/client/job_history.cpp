@@ -2,6 +2,7 @@
 #include "schedulers/client/job_history.hpp"
 
 #include "base/os/state_directory.hpp"
+#include "base/os/unix_time.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "schedulers/client/history.hpp"
@@ -18,10 +19,6 @@
 namespace ddlrun::schedulers {
 
 namespace {
-
-std::int64_t seconds_now(System& system) {
-  return std::chrono::duration_cast<std::chrono::seconds>(system.clock.now().time_since_epoch()).count();
-}
 
 // The history is a convenience: an entry that cannot be written is reported, and the job goes on.
 void with_history(System& system, bool make, const std::function<void(JobHistory& history)>& use) {
@@ -87,13 +84,13 @@ void remember_job(System& system, const JobRef& job) {
   entry.scheduler = name_of(job.scheduler);
   entry.name = job.name;
   entry.dir = job.dir;
-  entry.submitted_at = seconds_now(system);
+  entry.submitted_at = unix_seconds(system);
   with_history(system, true, [&](JobHistory& history) { history.add(entry); });
 }
 
 void remember_state(System& system, const JobRef& job, const JobStatus& status) {
   if (!job.submitted_here() || status.state == JobState::unknown) return;
-  with_history(system, false, [&](JobHistory& history) { history.update(status, seconds_now(system)); });
+  with_history(system, false, [&](JobHistory& history) { history.update(status, unix_seconds(system)); });
 }
 
 void remember_cause(System& system, const JobRef& job, const std::string& cause, std::optional<int> status) {
@@ -133,7 +130,7 @@ std::vector<std::pair<JobRef, JobStatus>> remembered_jobs(System& system, std::s
 std::size_t forget_jobs(System& system, std::int64_t age) {
   std::size_t forgotten = 0;
   with_history(system, false,
-               [&](JobHistory& history) { forgotten = history.forget_before(seconds_now(system) - age); });
+               [&](JobHistory& history) { forgotten = history.forget_before(unix_seconds(system) - age); });
   return forgotten;
 }
 
