@@ -37,6 +37,8 @@ SplitPlan plan_split(std::span<const SplitRequest> requests, int rank) {
   std::stable_sort(plan.members.begin(), plan.members.end(), [&](int a, int b) {
     return requests[static_cast<std::size_t>(a)].key < requests[static_cast<std::size_t>(b)].key;
   });
+  plan.me =
+      static_cast<int>(std::find(plan.members.begin(), plan.members.end(), rank) - plan.members.begin());
   return plan;
 }
 

@@ -35,6 +35,7 @@ struct SplitPlan {
   std::vector<int> members;   // ordered by key, then by rank; empty: this rank is in no group
   int color = 0;              // the same on the members and on no other rank
   std::uint32_t channel = 0;  // from here on all ranks' channels are unused
+  int me = 0;                 // this rank's place among the members
 };
 SplitPlan plan_split(std::span<const SplitRequest> requests, int rank);
 

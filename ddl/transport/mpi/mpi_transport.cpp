@@ -126,10 +126,8 @@ class MpiTransport : public Transport {
   }
 
   std::unique_ptr<Transport> split(const SplitPlan& plan) override {
-    const auto me = std::find(plan.members.begin(), plan.members.end(), rank_);
     MPI_Comm group = MPI_COMM_NULL;
-    MPI_Comm_split(all_, plan.members.empty() ? MPI_UNDEFINED : plan.color,
-                   static_cast<int>(me - plan.members.begin()), &group);
+    MPI_Comm_split(all_, plan.members.empty() ? MPI_UNDEFINED : plan.color, plan.me, &group);
     if (group == MPI_COMM_NULL) return nullptr;
     return std::make_unique<MpiTransport>(group, host_);
   }

@@ -6,7 +6,6 @@
 #include "ddl/transport/tcp/tcp_oob_channel.hpp"
 #include "ddl/transport/tcp/tcp_peer_comm.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -77,9 +76,7 @@ class TcpTransport : public Transport {
     if (plan.members.empty()) return nullptr;
     std::vector<int> ranks;
     for (const int member : plan.members) ranks.push_back(among_.ranks[static_cast<std::size_t>(member)]);
-    const auto me = std::find(ranks.begin(), ranks.end(), mesh_->rank());
-    const int place = static_cast<int>(me - ranks.begin());
-    return std::make_unique<TcpTransport>(mesh_, std::move(ranks), place, plan.channel);
+    return std::make_unique<TcpTransport>(mesh_, std::move(ranks), plan.me, plan.channel);
   }
 
   std::unique_ptr<OobChannel> make_oob_channel() override { return make_tcp_oob_channel(*mesh_); }

@@ -5,7 +5,6 @@
 #include "ddl/transport/thread/thread_node_comm.hpp"
 #include "ddl/transport/thread/thread_peer_comm.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <map>
@@ -129,9 +128,7 @@ class ThreadTransport : public Transport {
   std::unique_ptr<Transport> split(const SplitPlan& plan) override {
     const std::size_t split = splits_++;
     if (plan.members.empty()) return nullptr;
-    const auto me = std::find(plan.members.begin(), plan.members.end(), rank_);
-    return std::make_unique<ThreadTransport>(rendezvous_->group(split, plan.members),
-                                             static_cast<int>(me - plan.members.begin()));
+    return std::make_unique<ThreadTransport>(rendezvous_->group(split, plan.members), plan.me);
   }
   // There is no other library between threads.
   bool native_all_reduce(const std::byte*, std::byte*, std::size_t, DataType, Operation) override {

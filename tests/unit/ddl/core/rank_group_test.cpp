@@ -21,6 +21,8 @@ TEST_CASE("a split orders the ranks of a color by key, then by rank") {
   CHECK(ddl::plan_split(requests, 1).members == std::vector<int>{1});
   CHECK(ddl::plan_split(requests, 3).members.empty());
   for (int rank = 0; rank < 5; ++rank) CHECK(ddl::plan_split(requests, rank).channel == 22);
+  CHECK(ddl::plan_split(requests, 0).me == 1);
+  CHECK(ddl::plan_split(requests, 2).me == 0);
 }
 
 TEST_CASE("a request is read back from its text; other texts are refused") {
