@@ -6,7 +6,17 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace ddl {
+
+LevelComm::LevelComm(const Grid& grid, Level level, double timeout_seconds)
+    : level_(std::move(level)), timeout_seconds_(timeout_seconds) {
+  for (int& rank : level_.ranks) {
+    names_.push_back(grid.name_of(rank));
+    rank = grid.first_rank_of(rank);
+  }
+}
 
 Error LevelComm::late(int peer, bool is_send) const {
   std::string where = name_of(peer);

@@ -25,9 +25,8 @@ class LevelComm : public PeerComm {
   std::string name_of(int rank) const override { return names_[static_cast<std::size_t>(rank)]; }
 
  protected:
-  // `level`: its ranks are those of the first Context. `names`: of them, "rank 3 (h2)".
-  LevelComm(Level level, std::vector<std::string> names, double timeout_seconds)
-      : level_(std::move(level)), names_(std::move(names)), timeout_seconds_(timeout_seconds) {}
+  // `level`: of a place in `grid`.
+  LevelComm(const Grid& grid, Level level, double timeout_seconds);
 
   int job_rank(int peer) const { return level_.ranks[static_cast<std::size_t>(peer)]; }
   // The timeout is over for a message to `peer` (is_send) or from it.
@@ -37,8 +36,8 @@ class LevelComm : public PeerComm {
   // A message of `peer` does not belong to this rank's call.
   Error mismatch(int peer) const;
 
-  Level level_;
-  std::vector<std::string> names_;
+  Level level_;                     // its ranks are those of the first Context
+  std::vector<std::string> names_;  // of its ranks, "rank 3 (h2)"
   double timeout_seconds_;
   std::uint32_t call_id_ = 0;
   StallWatch watch_;

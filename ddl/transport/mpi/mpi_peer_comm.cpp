@@ -71,8 +71,8 @@ struct MpiMessage {
 class MpiPeerComm : public LevelComm {
  public:
   // Takes the communicator over.
-  MpiPeerComm(MPI_Comm comm, Level level, std::vector<std::string> names, double timeout_seconds)
-      : LevelComm(std::move(level), std::move(names), timeout_seconds), comm_(comm) {
+  MpiPeerComm(MPI_Comm comm, const Grid& grid, Level level, double timeout_seconds)
+      : LevelComm(grid, std::move(level), timeout_seconds), comm_(comm) {
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     void* most = nullptr;
     int known = 0;
@@ -211,12 +211,7 @@ std::vector<std::unique_ptr<PeerComm>> make_mpi_level_comms(MPI_Comm all, const 
     const int lowest = *std::min_element(
         level.ranks.begin(), level.ranks.end());  // distinguishes this communicator from the others
     check_mpi(MPI_Comm_split(all, lowest, level.me, &comm), "MPI_Comm_split", grid.name_of(rank));
-    std::vector<std::string> names;
-    for (int& member : level.ranks) {
-      names.push_back(grid.name_of(member));
-      member = grid.first_rank_of(member);
-    }
-    comms.push_back(std::make_unique<MpiPeerComm>(comm, std::move(level), std::move(names), timeout_seconds));
+    comms.push_back(std::make_unique<MpiPeerComm>(comm, grid, std::move(level), timeout_seconds));
   }
   return comms;
 }

@@ -25,9 +25,8 @@ constexpr milliseconds failure_grace_tcp{
 
 class TcpPeerComm : public LevelComm {
  public:
-  TcpPeerComm(TcpMesh& mesh, Level level, std::uint32_t channel, std::vector<std::string> names,
-              double timeout_seconds)
-      : LevelComm(std::move(level), std::move(names), timeout_seconds), mesh_(mesh), channel_(channel) {}
+  TcpPeerComm(TcpMesh& mesh, const Grid& grid, Level level, std::uint32_t channel, double timeout_seconds)
+      : LevelComm(grid, std::move(level), timeout_seconds), mesh_(mesh), channel_(channel) {}
   // Others' memory may go with the wire.
   ~TcpPeerComm() override {
     if (!messages_.empty()) mesh_.abandon();
@@ -129,9 +128,9 @@ class TcpPeerComm : public LevelComm {
 
 }  // namespace
 
-std::unique_ptr<PeerComm> make_tcp_peer_comm(TcpMesh& mesh, Level level, std::uint32_t channel,
-                                             std::vector<std::string> names, double timeout_seconds) {
-  return std::make_unique<TcpPeerComm>(mesh, std::move(level), channel, std::move(names), timeout_seconds);
+std::unique_ptr<PeerComm> make_tcp_peer_comm(TcpMesh& mesh, const Grid& grid, Level level,
+                                             std::uint32_t channel, double timeout_seconds) {
+  return std::make_unique<TcpPeerComm>(mesh, grid, std::move(level), channel, timeout_seconds);
 }
 
 }  // namespace ddl

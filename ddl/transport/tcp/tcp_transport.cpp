@@ -54,9 +54,9 @@ class TcpTransport : public Transport {
     connect(peers);
     const std::uint32_t first = take_channels(max_dimensions);
     std::vector<std::unique_ptr<PeerComm>> comms;
-    for (Level& level : place.levels)
-      comms.push_back(
-          make_comm(grid, level, first + static_cast<std::uint32_t>(level.dimension), timeout_seconds));
+    for (const Level& level : place.levels)
+      comms.push_back(make_tcp_peer_comm(
+          *mesh_, grid, level, first + static_cast<std::uint32_t>(level.dimension), timeout_seconds));
     return comms;
   }
 
@@ -65,7 +65,7 @@ class TcpTransport : public Transport {
     all.ranks.resize(among_.ranks.size());
     std::iota(all.ranks.begin(), all.ranks.end(), 0);
     connect(all.ranks);
-    return make_comm(grid, all, take_channels(1), timeout_seconds);
+    return make_tcp_peer_comm(*mesh_, grid, std::move(all), take_channels(1), timeout_seconds);
   }
 
   std::uint32_t next_channel() const override { return mesh_->next_channel(); }
@@ -93,14 +93,6 @@ class TcpTransport : public Transport {
   }
   std::uint32_t take_channels(std::uint32_t count) {
     return std::exchange(next_channel_, next_channel_ + count);
-  }
-  std::unique_ptr<PeerComm> make_comm(const Grid& grid, Level level, std::uint32_t channel, double seconds) {
-    std::vector<std::string> names;
-    for (int& member : level.ranks) {
-      names.push_back(grid.name_of(member));
-      member = among_.ranks[static_cast<std::size_t>(member)];
-    }
-    return make_tcp_peer_comm(*mesh_, std::move(level), channel, std::move(names), seconds);
   }
 
   std::shared_ptr<TcpMesh> mesh_;
