@@ -51,17 +51,19 @@ void LivenessInspector::check_awaited(TimePoint now) {
   const auto ended = ended_.find({rank, mine.group});
   if (ended != ended_.end() && now - std::max(ended->second.since, wait_.since) >= grace_after_end)
     throw make_end_error(ended->second.how, name_of_(rank), 1, mine.text);
-  if (wait_.question == 0 && now - wait_.since >= compare_calls_after) {
-    OobMessage question;
-    question.kind = OobMessage::Kind::call_question;
-    question.number = wait_.question = ++number_;
-    question.group = mine.group;
-    question.sequence = mine.sequence;
-    channel_->send(rank, question);
-  }
+  if (wait_.question == 0 && now - wait_.since >= compare_calls_after) ask_for_call(rank, mine);
   if (call_answer_ && call_answer_->group == mine.group && call_answer_->sequence == mine.sequence &&
       call_answer_->signature != mine.signature)
     throw different_calls(rank, call_answer_->text, mine);
+}
+
+void LivenessInspector::ask_for_call(int rank, const CallSummary& mine) {
+  OobMessage question;
+  question.kind = OobMessage::Kind::call_question;
+  question.number = wait_.question = ++number_;
+  question.group = mine.group;
+  question.sequence = mine.sequence;
+  channel_->send(rank, question);
 }
 
 void LivenessInspector::answer_call_question(int from, const OobMessage& question) {
@@ -94,13 +96,8 @@ Error LivenessInspector::different_calls(int rank, const std::string& its_call,
 
 Error LivenessInspector::mismatch(int rank) {
   const CallSummary mine = calls_.current ? calls_.current() : CallSummary{};
-  OobMessage question;
-  question.kind = OobMessage::Kind::call_question;
-  question.number = wait_.question = ++number_;
-  question.group = mine.group;
-  question.sequence = mine.sequence;
   call_answer_.reset();
-  channel_->send(rank, question);
+  ask_for_call(rank, mine);
   const auto end = InspectorClock::now() + patience_;
   while (!call_answer_ && InspectorClock::now() < end) {
     std::this_thread::sleep_for(between_polls);

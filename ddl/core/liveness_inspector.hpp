@@ -67,6 +67,8 @@ class LivenessInspector {
  private:
   using TimePoint = std::chrono::steady_clock::time_point;
   void answer_messages();
+  // What `rank` calls where this rank calls `mine`.
+  void ask_for_call(int rank, const CallSummary& mine);
   void answer_call_question(int from, const OobMessage& question);
   // Throws where the first awaited rank has ended; asks it what it calls when the wait grows long.
   void check_awaited(TimePoint now);
