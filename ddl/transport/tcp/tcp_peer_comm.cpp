@@ -112,12 +112,12 @@ class TcpPeerComm : public LevelComm {
       inspector_->poll(job_rank(message.peer));
       std::this_thread::sleep_for(milliseconds(3));
     }
-    if (inspector_ != nullptr && inspector_->has_exited(gone))
-      throw make_end_error(ContextEnd::by_exit, mesh_.name_of(gone), 1, call_ ? call_() : "this call");
     const TcpConnection* const connection = mesh_.connection_to(gone);
-    if (connection != nullptr && connection->end() == TcpConnection::End::clean)
-      throw make_end_error(ContextEnd::in_order, mesh_.name_of(gone), 1, call_ ? call_() : "this call");
-    throw mesh_.lost(gone);
+    const bool exited = inspector_ != nullptr && inspector_->has_exited(gone);
+    if (!exited && (connection == nullptr || connection->end() != TcpConnection::End::clean))
+      throw mesh_.lost(gone);
+    throw make_end_error(exited ? ContextEnd::by_exit : ContextEnd::in_order, mesh_.name_of(gone), 1,
+                         call_ ? call_() : "this call");
   }
 
   TcpMesh& mesh_;
