@@ -36,10 +36,6 @@ std::unique_ptr<Transport> make_transport(int& argc, char**& argv, const Options
                               : make_tcp_transport(*inspector, options.timeout_seconds);
 }
 
-}  // namespace
-
-namespace {
-
 std::unique_ptr<Transport> make_transport_of(const MpiComm& ranks) {
   if (!loaded_mpi())
     throw Error(Fault::usage, "this process has loaded no MPI", "MPI",
