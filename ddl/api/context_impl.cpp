@@ -39,11 +39,13 @@ Grid grid_of(Transport& transport, const Options& options, const RankGroup& grou
   return grid;
 }
 
-// Several hosts need the inspector from the start; on one host shared memory shows who is missing until the
-// first split.
-Grid open_family(CallFamily& calls, Transport& transport, Grid grid) {
-  calls.grid = grid;
-  if (grid.hosts.size() > 1) calls.open_inspector(transport);
+// The first Context opens its family. Several hosts need the inspector from the start; on one host shared
+// memory shows which rank is missing until the first split.
+Grid open_grid(CallFamily& family, Transport& transport, const Options& options, const RankGroup& group) {
+  Grid grid = grid_of(transport, options, group);
+  if (group.id != 0) return grid;
+  family.grid = grid;
+  if (grid.hosts.size() > 1) family.open_inspector(transport);
   return grid;
 }
 
@@ -66,26 +68,14 @@ std::shared_ptr<WorkQueue> Context::Impl::choose_queue(const Transport& transpor
   return queue;
 }
 
-Context::Impl::Impl(std::shared_ptr<Family> given, const Options& chosen)
-    : family(std::move(given)),
-      transport(*family->transport),
-      options(chosen),
-      grid(open_family(family->calls, transport, grid_of(transport, options, group))),
-      start_up(transport),
-      collectives(transport, grid, options, family->calls, group),
-      gpu(collectives, transport, grid, options) {
-  start_up.is_complete = true;
-  family->members.push_back(this);
-}
-
-Context::Impl::Impl(std::shared_ptr<Family> given, std::unique_ptr<Transport> own, const Options& chosen,
+Context::Impl::Impl(std::shared_ptr<Family> given, const Options& chosen, std::unique_ptr<Transport> own,
                     RankGroup which)
     : family(std::move(given)),
       own_transport(std::move(own)),
-      transport(*own_transport),
-      options(options_of_group(chosen)),
+      transport(own_transport ? *own_transport : *family->transport),
+      options(chosen),
       group(std::move(which)),
-      grid(grid_of(transport, options, group)),
+      grid(open_grid(family->calls, transport, options, group)),
       start_up(transport),
       collectives(transport, grid, options, family->calls, group),
       gpu(collectives, transport, grid, options) {
@@ -177,7 +167,7 @@ std::shared_ptr<Context::Impl> Context::Impl::make_group(const SplitPlan& plan, 
   std::unique_ptr<Transport> ranks = transport.split(plan);
   if (group.id == 0 && transport.size() > 1) family->calls.open_inspector(transport);
   if (!ranks) return nullptr;
-  return std::make_shared<Impl>(family, std::move(ranks), options,
+  return std::make_shared<Impl>(family, options_of_group(options), std::move(ranks),
                                 ddl::make_group(group, plan, split_number, name));
 }
 

@@ -44,11 +44,10 @@ struct Context::Impl {
   // All families of a process whose MPI takes one thread at a time have one queue.
   static std::shared_ptr<WorkQueue> choose_queue(const Transport& transport);
 
-  // The first Context: all ranks of the family's transport. Collective, as the group.
-  Impl(std::shared_ptr<Family> given, const Options& options);
-  // A group. `own`: its transport.
-  Impl(std::shared_ptr<Family> given, std::unique_ptr<Transport> own, const Options& options,
-       RankGroup which);
+  // The first Context, of all ranks of the family's transport; or the group `which`, with a transport of its
+  // own. Collective over its ranks.
+  Impl(std::shared_ptr<Family> given, const Options& chosen, std::unique_ptr<Transport> own = nullptr,
+       RankGroup which = {});
   ~Impl();
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
