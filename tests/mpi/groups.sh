@@ -5,6 +5,7 @@
 # ranks that wait in another group.
 here=$(dirname "$(readlink -f "$0")")
 . "$here/ranks.sh"
+. "$here/../support/tcp_ranks.sh"
 groups=${2:?usage: $0 PATH/TO/ddl-train PATH/TO/groups}
 host=$(hostname)
 
@@ -49,33 +50,25 @@ else
 fi
 
 # Without MPI: the ranks of hosts "$@", or of this one for "-".
-(umask 077 && head -c 32 /dev/urandom | base64 > "$work/token")
 over_tcp() {
-  local what=$1 number=0 place each pids=() limit=(timeout 60)
+  local what=$1 number=0 each limit=(timeout 60)
   shift
   [ "$what" != stop ] || limit=() # the stopped rank is killed by its own number
-  port=$((20000 + RANDOM % 8000))
-  while (: < "/dev/tcp/127.0.0.1/$port") 2> /dev/null; do port=$((port + 1)); done
+  next_port
   rm -f "$work"/said.*
   for each; do
-    place=()
-    # shellcheck disable=SC2016
-    [ "$each" = - ] || place=(unshare --uts sh -c 'hostname "$0"; exec "$@"' "$each")
-    DDL_RANK=$number DDL_SIZE=$# DDL_MASTER=127.0.0.1:$port DDL_TOKEN_FILE=$work/token "${place[@]}" "${limit[@]}" "$groups" "$what" \
-      > "$work/said.$number" 2>&1 < /dev/null &
-    pids+=($!)
+    rank "$number" $# "${each#-}" "${limit[@]}" "$groups" "$what"
     number=$((number + 1))
   done
   if [ "$what" = stop ]; then
     for number in 0 2 3; do wait "${pids[number]}" 2> /dev/null; done
     kill -KILL "${pids[1]}"
   fi
-  status=0
-  for each in "${pids[@]}"; do wait "$each" 2> /dev/null || status=1; done
+  await
 }
 tcp_sums() {
   over_tcp sums "$@"
-  [ "$status" -eq 0 ] && grep -q 'all sums of groups are right' "$work/said.0" || fail "sums over TCP on $*: $(cat "$work"/said.*)"
+  [[ " ${statuses[*]} " != *[1-9]* ]] && grep -q 'all sums of groups are right' "$work/said.0" || fail "sums over TCP on $*: $(cat "$work"/said.*)"
 }
 tcp_lost() { # COUNT TEXT WHAT HOSTS
   local count=$1 text=$2

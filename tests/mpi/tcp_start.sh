@@ -11,37 +11,13 @@ unset DDL_RANK DDL_SIZE DDL_MASTER DDL_TOKEN DDL_TOKEN_FILE
 export DDL_CACHE=off DDL_OPTIONS='-timeout 20'
 for name in $(compgen -e | grep -E '^(OMPI_|PMIX_|PMI_|SLURM_)'); do unset "$name"; done
 
-(umask 077 && head -c 32 /dev/urandom | base64 > "$work/token" && head -c 32 /dev/urandom | base64 > "$work/other")
+# shellcheck source=tests/support/tcp_ranks.sh
+. "$work_of_test/../support/tcp_ranks.sh"
+(umask 077 && head -c 32 /dev/urandom | base64 > "$work/other")
 several_hosts=yes
 unshare --uts hostname ddlrun-test 2> /dev/null || several_hosts=
 [ -n "$several_hosts" ] || echo 'several hosts need root here (unshare --uts): left out'
 
-# Below the ports that the system gives out; one that is taken is passed over.
-port=$((20000 + RANDOM % 8000))
-next_port() {
-  port=$((port + 1))
-  while (: < "/dev/tcp/127.0.0.1/$port") 2> /dev/null; do port=$((port + 1)); done
-}
-# rank R SIZE HOST COMMAND...: in the background; its pid in pids[R], its streams in $work/said.R. No HOST: this one.
-rank() {
-  local rank=$1 size=$2 host=$3 place=()
-  shift 3
-  # shellcheck disable=SC2016
-  [ -z "$host" ] || place=(unshare --uts sh -c 'hostname "$0"; exec "$@"' "$host")
-  DDL_RANK=$rank DDL_SIZE=$size DDL_MASTER=127.0.0.1:$port DDL_TOKEN_FILE=${token-$work/token} \
-    "${place[@]}" "$@" > "$work/said.$rank" 2>&1 < /dev/null &
-  pids[rank]=$!
-}
-# await: the status of each rank in statuses[R]
-await() {
-  local rank
-  statuses=()
-  for rank in "${!pids[@]}"; do
-    wait "${pids[rank]}" 2> /dev/null
-    statuses[rank]=$?
-  done
-  pids=()
-}
 # says RANK TEXT WHAT: a regular expression
 says() { grep -q -- "$2" "$work/said.$1" || fail "$3: rank $1 does not say '$2': $(head -4 "$work/said.$1")"; }
 seconds_since() { echo $(($(date +%s) - $1)); }
