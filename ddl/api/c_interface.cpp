@@ -62,7 +62,7 @@ ddl::Context& of(ddl_context* context) {
 }
 
 ddl::Tensor tensor_of(const void* data, size_t count, ddl_type type) {
-  // Inputs are only read; a Tensor does not know the difference.
+  // Calls only read their inputs; a Tensor has no const pointer.
   auto* bytes = static_cast<std::byte*>(const_cast<void*>(data));
   if (type < DDL_FLOAT32 || type > DDL_UINT8)
     throw ddl::Error(

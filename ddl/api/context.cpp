@@ -15,7 +15,7 @@
 namespace ddl {
 namespace {
 
-// The calls that take one only read it; a Tensor does not know the difference.
+// Calls only read a ConstTensor; a Tensor has no const pointer.
 Tensor unguarded(const ConstTensor& tensor) {
   return {const_cast<std::byte*>(tensor.data),
           tensor.count,

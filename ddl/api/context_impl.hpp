@@ -142,10 +142,11 @@ struct Context::Impl {
   std::vector<std::string> gather(OpType op, const std::string& mine);
   // Null without a color. Throws usage in a call of start().
   std::shared_ptr<Impl> split(std::optional<int> color, int key, const std::string& name);
-  // The program leaves: in order, or by an exception of its own. The other ranks would wait for that one: no
-  // call of it follows.
+  // The program leaves, in order or by an exception of its own. After an exception no call of this rank
+  // follows, so the other ranks get an error.
   void end() noexcept;
-  void abandon(const std::string& what) noexcept;  // `what`: of the error of the other ranks
+  // No call of this rank follows: the other ranks get an Error(lost) with this text.
+  void abandon(const std::string& what) noexcept;
 
   int exceptions = std::uncaught_exceptions();
   std::shared_ptr<Family> family;

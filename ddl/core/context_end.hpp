@@ -13,7 +13,7 @@ namespace ddl {
 // Sent and shared between ranks. `alive`: the Context lives.
 enum class ContextEnd : std::uint32_t { alive, in_order, by_exit };
 
-// `names`: the `count` ranks for which this rank waits in `call`.
+// `names`: of the `count` ranks that have ended, while this rank waits for them in `call`.
 Error make_end_error(ContextEnd end, const std::string& names, std::size_t count, const std::string& call);
 
 }  // namespace ddl

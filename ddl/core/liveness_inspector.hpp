@@ -74,7 +74,8 @@ class LivenessInspector {
   void check_awaited(TimePoint now);
   Error different_calls(int rank, const std::string& its_call, const CallSummary& mine) const;
   int awaited_by(int asker) const;
-  // What a rank answers: for which it waits, and in which call, if that is of another group than this rank's.
+  // What a rank answers: for which rank it waits, and in which call, where this is of another group than this
+  // rank's.
   struct Answer {
     int waits_for = -1;
     std::string other_call;
@@ -102,7 +103,7 @@ class LivenessInspector {
     ContextEnd how = ContextEnd::in_order;
     TimePoint since;
   };
-  std::map<std::pair<int, std::uint64_t>, End> ended_;  // who has ended in which group
+  std::map<std::pair<int, std::uint64_t>, End> ended_;  // by rank and group
   struct Wait {
     int rank = -1;
     std::uint64_t group = 0;

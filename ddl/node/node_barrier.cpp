@@ -175,7 +175,7 @@ void NodeBarrier::Impl::check_missing_ranks(const CallRecord& record,
     if (missing.empty()) first = rank;
     const std::string name = group.name_of(static_cast<int>(rank));
     missing.push_back(name);
-    // A rank comes, then reports its end, then its process ends; the looks go the other way.
+    // A rank arrives, then reports its end, then its process ends. These lines read that in the other order.
     const bool is_alive = group.alive(static_cast<int>(rank));
     const auto end = static_cast<ContextEnd>(ranks[rank]->state.ended.load());
     if (has_arrived(rank)) continue;

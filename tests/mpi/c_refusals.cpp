@@ -29,7 +29,7 @@ int abandon(ddl_context* ddl, const char* reason) {
   if (leaves) {
     ddl_abandon(ddl, reason);
   } else {
-    require(ddl_barrier(ddl) == DDL_ERROR_LOST, "a call that no other rank makes");
+    require(ddl_barrier(ddl) == DDL_ERROR_LOST, "a call that the last rank does not make");
     std::printf("%s\n", ddl_last_error());
     require(ddl_finalize(ddl) == DDL_ERROR_LOST, "the end after it");
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // groups WHAT: a grid of two rows of ranks, each rank in the group of its row and in that of its column.
-//   sums   all calls in both, in groups of groups and after the end of the first Context, against closed
-//   forms odd    rank 1 calls something else in its row cross  rank 1 sums over all ranks while rank 0 sums
-//   in its row stop   rank 1 stops before it sums in its row; the last rank waits in its column for one that
-//   waits for it kill   the same with a rank that dies throw  rank 1 leaves by an exception
-// Each reports what it was reported, after how many seconds.
+// WHAT is sums: all calls in both, in groups of groups and after the end of the first Context, against closed
+// forms. Else what rank 1 does before it sums in its row, while the last rank waits in its column for a rank
+// that waits for rank 1: odd (it calls something else in its row), cross (it sums over all ranks), stop,
+// kill, exit, throw (an exception of its own). Each rank prints its error, and after how many seconds it
+// came.
 #include "ddl/ddl.hpp"
 
 #include <chrono>

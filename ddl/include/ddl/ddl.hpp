@@ -8,8 +8,7 @@
 //   context.all_reduce(gradient, ddl::Operation::average);
 //   ddl::Handle sum = context.start_all_reduce(ddl::tensor(bucket), ddl::Operation::average);
 //   sum.wait();
-//   std::optional<ddl::Context> row = context.split(context.rank() / 4);  // a Context of the ranks of one
-//   color
+//   std::optional<ddl::Context> row = context.split(context.rank() / 4);  // ranks 0 to 3, 4 to 7, ...
 //
 // Start: by ddlrun, mpirun or srun; or without MPI by DDL_RANK, DDL_SIZE, DDL_MASTER=host:port and
 // DDL_TOKEN_FILE (or Options::tcp). A process that no launcher started is one rank.
@@ -133,7 +132,7 @@ class Context {
   // The ranks of a communicator of the program, in its order: Context rows(ddl::mpi_comm(row_comm)).
   // Collective over them, blocking. The program starts MPI before, with MPI_THREAD_SERIALIZED or more, and
   // ends it after the Context. libddl uses copies of the communicator, which may be freed at once. DDL_MASTER
-  // and Options::tcp have no effect; nor have dims of DDL_OPTIONS, where these are not all ranks of the
+  // and Options::tcp have no effect. Dims of DDL_OPTIONS have none where these are not all ranks of the
   // launcher. Throws as above; usage, too, for MPI_COMM_NULL, an intercommunicator, a handle of another MPI,
   // and MPI that has not started.
   explicit Context(const MpiComm& ranks, Options options = {});
@@ -143,7 +142,7 @@ class Context {
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
-  // What was moved from can only be destroyed or assigned to.
+  // A Context that was moved from can only be destroyed or assigned to.
   Context(Context&& other) noexcept;
   Context& operator=(Context&& other) noexcept;
 
@@ -162,10 +161,9 @@ class Context {
   int local_size() const;
   int host() const;  // 0 to hosts() - 1, rack by rack
   int hosts() const;
-  std::string dims() const;    // "4x2x1"
-  std::string device() const;  // "cuda:0 (NVIDIA H200)" once it is used, else "cpu"
-  std::string name_of(
-      int rank) const;  // "rank 3 (h2)": its number is that in the first Context of the family
+  std::string dims() const;             // "4x2x1"
+  std::string device() const;           // "cuda:0 (NVIDIA H200)" once it is used, else "cpu"
+  std::string name_of(int rank) const;  // "rank 3 (h2)", by its number in the first Context
 
   // `count` zeroed elements for this rank, in memory that the ranks of the host share. Collective over the
   // ranks of the host, blocking; all give the same count. Throws unsupported when shared memory is exhausted
@@ -230,9 +228,8 @@ class Context {
     reduce(ddl::tensor(std::forward<Values>(values)), operation, root);
   }
   // `in` of rank `root`: [n * size()], `out`: [n], of one type. `out` becomes elements [rank * n, rank * n +
-  // n) of the root's `in`. Other ranks' `in` is not used: ConstTensor{} or an empty vector
-  // will do. Host memory only. Throws usage
-  // for other counts.
+  // n) of the root's `in`. Other ranks' `in` is not used: ConstTensor{} or an empty vector will do. Host
+  // memory only. Throws usage for other counts.
   void scatter(const ConstTensor& in, const Tensor& out, int root);
   template <typename In, typename Out>
   requires InputAndOutput<In, Out>
@@ -240,9 +237,8 @@ class Context {
     scatter(ddl::input(in), ddl::output(std::forward<Out>(out)), root);
   }
   // `in`: [n], `out` of rank `root`: [n * size()], of one type. The root's `out` becomes the `in` of all
-  // ranks in rank order. Other ranks' `out` is not used: Tensor{} or an empty vector will
-  // do. Host memory only. Throws usage for
-  // other counts.
+  // ranks in rank order. Other ranks' `out` is not used: Tensor{} or an empty vector will do. Host memory
+  // only. Throws usage for other counts.
   void gather(const ConstTensor& in, const Tensor& out, int root);
   template <typename In, typename Out>
   requires InputAndOutput<In, Out>
