@@ -11,9 +11,9 @@ program='r=$OMPI_COMM_WORLD_RANK; printf "step 1\nrank $r \033]0;evil\007 \033[2
   [ $r != 2 ] || exit 7'
 "$DDLRUN" launch --oversubscribe --tee 3 -- sh -c "$program" > run.out 2> run.err < /dev/null &
 launched=$!
-# picture PATTERN: prints pictures until one has such a line
+# picture PATTERN: prints pictures until one has such a line; a busy machine may give the spinning rank less for a while
 picture() {
-  for _ in $(seq 80); do
+  for _ in $(seq 240); do
     "$DDLRUN" top --once last > picture 2> picture.err && grep -qE -- "$1" picture && return 0
     sleep 0.25
   done
