@@ -49,9 +49,9 @@ Pipe open_stream(int stream) {
 
 }  // namespace
 
-OutputRelay::OutputRelay(RelayMark mark) : mark_(std::move(mark)) {
-  Pipe out = open_stream(STDOUT_FILENO), err = open_stream(STDERR_FILENO);
-  out_ = {std::move(out.read), std::move(out.write), STDOUT_FILENO};
+OutputRelay::OutputRelay(RelayMark mark, bool only_err) : mark_(std::move(mark)) {
+  Pipe out = only_err ? Pipe{} : open_stream(STDOUT_FILENO), err = open_stream(STDERR_FILENO);
+  out_ = {std::move(out.read), std::move(out.write), STDOUT_FILENO, only_err};
   err_ = {std::move(err.read), std::move(err.write), STDERR_FILENO};
   capacity_ = std::max(0, ::fcntl(STDERR_FILENO, F_SETPIPE_SZ, large_pipe));
 }

@@ -22,12 +22,13 @@ using RelayMark = std::function<std::string(int stream, std::string_view bytes)>
 
 class OutputRelay {
  public:
-  // The program's stdout is a terminal if ours is one: it decides by that how it buffers.
-  explicit OutputRelay(RelayMark mark);
+  // The program's stdout is a terminal if ours is one: it decides by that how it buffers. With `only_err` the
+  // program keeps our stdout.
+  explicit OutputRelay(RelayMark mark, bool only_err = false);
   OutputRelay(const OutputRelay&) = delete;
   OutputRelay& operator=(const OutputRelay&) = delete;
 
-  // For the program; closed here once it has them.
+  // For the program, or -1 for our own; closed here once it has them.
   int out_end() const { return out_.end.get(); }
   int err_end() const { return err_.end.get(); }
   void close_ends();

@@ -90,7 +90,7 @@ class Guardian {
     spawn.own_group = false;  // the launcher's signals to our group reach the program directly, and once
     spawn.empty_stdin = false;
     spawn.extra = options_.extra;
-    if (options_.mark) relay_.emplace(options_.mark);
+    if (options_.mark) relay_.emplace(options_.mark, options_.marks_only_err);
     if (relay_) spawn.given_out = relay_->out_end();
     if (relay_) spawn.given_err = relay_->err_end();
     const Child child = spawn_child(command, spawn);

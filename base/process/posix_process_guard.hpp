@@ -35,6 +35,7 @@ struct GuardianOptions {
   // Not empty: the guardian takes what the program says on stdout and stderr and passes it on to our stderr,
   // so marked. It goes on with that if we are killed.
   RelayMark mark;
+  bool marks_only_err = false;  // the program keeps our stdout
   // In the guardian, before we learn of the end; in us if the guardian was killed. `forwarded_signal` is
   // SIGKILL if not only the program was killed.
   std::function<void(const ProcessResult& end)> on_end;

@@ -94,6 +94,7 @@ int supervise_program(const Command& command, const Supervision& supervision) {
   GuardianOptions options;
   options.on_end = supervision.on_end;
   options.mark = supervision.mark;
+  options.marks_only_err = supervision.marks_only_err;
   if (supervision.on_sample) {
     const auto look = [&](pid_t program) { supervision.on_sample(read_tree_snapshot(program)); };
     options.watches.push_back({look, supervision.every, supervision.every});

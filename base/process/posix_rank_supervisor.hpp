@@ -25,6 +25,7 @@ struct Supervision {
   std::chrono::milliseconds usage_every{2000}, usage_first{2000};
   std::function<void(const ProcessResult& end)> on_end;  // likewise
   RelayMark mark;  // not empty: what the program says on stdout and stderr goes to our stderr, so marked
+  bool marks_only_err = false;  // the program keeps our stdout
 };
 
 // From a launcher that would end its job by itself if it got TERM: TERM for the program and what it has

@@ -42,7 +42,9 @@ struct ExecOptions {
   bool keep = false;
   std::string status_token;
   int stall_after = 0;
-  std::string output_token;
+  std::string output_token, stderr_token;  // of frames: for both streams, or for stderr alone
+
+  const std::string& frame_token() const { return output_token.empty() ? stderr_token : output_token; }
   Command program;
 };
 
@@ -112,7 +114,7 @@ int print_failure(System& system, const std::string& program, int code) {
 
 void write_report(const ExecOptions& options, const RankReport& report) {
   const std::string line = render_status_line(options.status_token, report);
-  write_status(options.output_token.empty() ? line : pad_to_frame(line));
+  write_status(options.frame_token().empty() ? line : pad_to_frame(line));
 }
 
 // A rank that ends before its program has started: without this line, launch would miss its host.
@@ -194,8 +196,9 @@ class StatusReporter {
 int keep_program(System& system, const ExecOptions& options, const Command& program) {
   const auto identity = launch::find_rank_identity(system.environment.variables);
   Supervision supervision;
-  if (!options.output_token.empty() && identity) {
-    auto marker = std::make_shared<launch::OutputFramer>(options.output_token, identity->rank);
+  if (!options.frame_token().empty() && identity) {
+    supervision.marks_only_err = options.output_token.empty();
+    auto marker = std::make_shared<launch::OutputFramer>(options.frame_token(), identity->rank);
     supervision.mark = [marker](int stream, std::string_view bytes) {
       return marker->mark(stream == 1 ? launch::RankStream::out : launch::RankStream::err, bytes);
     };
@@ -231,7 +234,7 @@ int become_rank(System& system, const ExecOptions& options) {
     throw Error(ErrorKind::usage, {"no program to become", "after --", "ddlrun exec -- ./my_mpi_program"});
   }
   if (!options.placement_token.empty())
-    report_place(system, options.placement_token, prepared.local_rank, !options.output_token.empty());
+    report_place(system, options.placement_token, prepared.local_rank, !options.frame_token().empty());
   const int code = options.keep ? keep_program(system, options, program) : become_program(program);
   report_no_start(system, options, start_status(code), code);
   const int status = print_failure(system, program[0], code);
@@ -282,6 +285,9 @@ Subcommand exec_command() {
         ->type_name("N");
     app.add_option("--frame-output", options->output_token,
                    "with --supervise: write the output of the program to stderr in frames marked with TOKEN")
+        ->type_name("TOKEN");
+    app.add_option("--frame-stderr", options->stderr_token,
+                   "as --frame-output, for the stderr of the program alone")
         ->type_name("TOKEN");
     app.add_option("--colon", options->colon, "replace WORD by \":\" in the arguments of the program")
         ->type_name("WORD");

@@ -35,7 +35,9 @@ struct ProgramPlan {
   affinity::ThreadRequest threads;
   bool verify = false;
   std::string token;  // marks status lines of the ranks; "": they report nothing
-  std::string pmi;    // srun --mpi; "": its default
+  bool frames_stderr =
+      false;        // the supervisors frame stderr alone, so that launch knows the rank of each line
+  std::string pmi;  // srun --mpi; "": its default
   std::vector<std::string> remarks;
 };
 

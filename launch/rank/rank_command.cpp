@@ -73,6 +73,8 @@ Command plan_rank_command(const RankProgram& program) {
   }
   if (program.keep && !program.output_token.empty())
     command.insert(command.end(), {"--frame-output", program.output_token});
+  else if (program.keep && !program.stderr_token.empty())
+    command.insert(command.end(), {"--frame-stderr", program.stderr_token});
   const std::string stand_in = colon_stand_in(program.program);
   if (colons) command.insert(command.end(), {"--colon", stand_in});
   command.push_back("--");

@@ -22,6 +22,7 @@ struct RankProgram {
   bool checks_ddlrun = false;     // other hosts, where another user's file may be at that path
   Command rank_map = {};          // "--rank-map" or "--rank-map-file FILE": applied to the rank first
   bool needs_rank_map = true;     // false: all that the rank map adds are the variables that number the ranks
+  std::string stderr_token = {};  // not empty: the supervisor frames stderr alone, where the host has ddlrun
 };
 
 // What a rank executes. mpirun and srun take a word ":" for the start of another program, wherever it

@@ -64,7 +64,7 @@ LaunchMonitor::LaunchMonitor(System& system, const LaunchRun& run)
     last_.take_of(rank, line);
     analyse(line, rank);
   };
-  if (run.spec.output.is_framed())
+  if (run.spec.output.is_framed() || run.plan.program.frames_stderr)
     output_.emplace(system, run.spec.output, run.run_dir, run.plan.program.token, on_err);
   if (ranks_) usage_.emplace(system, run, *ranks_, output_);
 }
@@ -117,11 +117,14 @@ void LaunchMonitor::take(std::string_view line) {
   end_announced_ = end_announced_ || announces_end(rest);
   if (!announced_status_ && end_announced_) announced_status_ = reported_status(rest);
   analyse(rest, rank);
+  if (!rest.empty()) {
+    if (output_) output_->flush();  // what ranks wrote before it
+    last_.take(rest);
+    if (rank) last_.take_of(*rank, rest);
+  }
   const auto& pass = system_.program_err ? system_.program_err : system_.err;
-  if (!rest.empty()) last_.take(rest);
   if (const std::string shown = trainer_printed_error_ ? banner_.take(rest) : rest; !shown.empty())
     pass(shown);
-  if (!rest.empty() && rank) last_.take_of(*rank, rest);
   if (rank && usage_) usage_->take_output(*rank, rest);
   if (!run_.plan.program.verify || places_printed_ || !placement_.complete()) return;
   places_printed_ = true;
@@ -339,14 +342,10 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   if (is_open_mpi || first || !last_.empty())  // of the other launchers silence shows nothing
     found = diagnose::fit_to_job(lines_.diagnosis(end), job, *diagnose::builtin_signatures());
   if (run_.spec.output.writes_files()) found = cite_rank_files(std::move(found), stream_lines_);
-  FailureContext context{result.exit_status,
-                         first,
-                         report,
-                         launcher_died,
-                         trainer_printed_error_,
-                         in_scheduler_job(system_.environment)};
+  FailureContext context{result.exit_status, first, report, launcher_died, trainer_printed_error_};
+  context.in_job = in_scheduler_job(system_.environment);
   context.knows_ranks = output_ || run_.plan.placed.kind() == LauncherKind::ssh;
-  context.names_ranks = end.names_ranks || run_.plan.placed.kind() == LauncherKind::ssh;
+  context.names_ranks = end.names_ranks || context.knows_ranks;
   if (ranks_) context.record = ranks_->record();
   if (first) context.last_lines = last_.lines_of(first->rank);
   cause_ = conclude_failure(std::move(found), run_, context);

@@ -29,6 +29,7 @@ LaunchOutput::LaunchOutput(System& system, const OutputSpec& spec, const std::st
                            std::function<void(std::uint32_t rank, std::string_view line)> on_err)
     : system_(system),
       keeps_files_(spec.writes_files()),
+      reports_loss_(spec.is_framed()),
       show_(spec.mode == OutputSpec::Mode::prefix ? Show::prefixed
             : spec.shows()                        ? Show::plain
                                                   : Show::nothing),
@@ -149,6 +150,7 @@ void LaunchOutput::finish() {
   } catch (const Error& error) {
     give_up_files(error.message());
   }
+  if (!reports_loss_) return;
   if (const std::size_t open = count_.without_end(); open > 0)
     system_.err(fmt::format(
         "ddlrun: of {} stream{} of the ranks the end did not come: its last lines may be missing\n", open,

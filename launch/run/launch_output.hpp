@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The output of the ranks: on the screen with the rank before each line, in one file for each rank and
-// stream, or both.
+// The output of the ranks that arrives in frames: on the screen, with or without the rank before each line,
+// in one file for each rank and stream, or both. Without --rank-output and --tee only stderr is framed.
 #pragma once
 
 #include "base/os/system.hpp"
@@ -60,7 +60,7 @@ class LaunchOutput {
   void write_out();
 
   System& system_;
-  bool keeps_files_;
+  bool keeps_files_, reports_loss_;
   Show show_;
   std::string directory_;
   std::function<void(std::uint32_t, std::string_view)> on_err_, sink_;

@@ -14,6 +14,12 @@ same "exec: whole pieces" 0 $(($(stat -c %s keep.err) % 512))
 same "exec: each piece is a line of 512 bytes" 512 "$(awk '{ print length($0) + 1 }' keep.err | sort -u)"
 same "exec: four pieces" 4 "$(grep -c $'^\x1etok 3[oe][01]:' keep.err)"
 
+PMI_RANK=3 "$DDLRUN" exec --supervise --frame-stderr tok -- sh -c 'echo one; echo two >&2; exit 7' > keep.out 2> keep.err
+same "exec: status, stderr alone" 7 $?
+same "exec: stdout as the program writes it" one "$(cat keep.out)"
+same "exec: two pieces of stderr" 2 "$(grep -c $'^\x1etok 3e[01]:' keep.err)"
+same "exec: no piece of stdout" 2 "$(wc -l < keep.err)"
+
 # --- bytes arrive as they were, whatever they are; both streams; no newline at the end
 cat > talk.py << 'END'
 import os, sys
@@ -40,6 +46,28 @@ check "files: nothing on stdout" test ! -s bytes.out
 has_not "files" bytes.err "error 0"
 has "files: places are reported as ever" bytes.err "2 of 2 ranks are where they were planned"
 same "files: only their owner reads them" 600 "$(stat -c %a "$directory/out/rank-0000.out")"
+
+# --- without an option: stdout as mpirun passes it on, stderr byte for byte, with whole lines of each rank
+launch screen $ranks -- python3 talk.py
+same "screen: status" 0 "$status"
+for rank in 0 1; do
+  check "screen: stderr of rank $rank" cmp -s "said.$rank.err" <(grep "^rank $rank error" screen.err)
+done
+check "screen: no frame on stdout" test "$(grep -c $'\x1e[0-9a-f]* [01][oe]' screen.out)" = 0
+same "screen: no frame on stderr" 0 "$(grep -c $'\x1e' screen.err)"
+cat > fails.py << 'END'
+import os, sys, time
+if os.environ["OMPI_COMM_WORLD_RANK"] == "1":
+    time.sleep(0.1)
+    raise KeyError("label")
+time.sleep(0.2)
+sys.exit("RuntimeError: Connection closed by peer")
+END
+launch fails $ranks -- python3 fails.py
+has "screen: the rank of the cause" fails.err 'at: rank 1 on '
+has "screen: that rank failed first" fails.err 'ddlrun: rank 1 on '
+launch labelled $ranks --tag-output -- sh -c 'echo "err $OMPI_COMM_WORLD_RANK" >&2'
+same "screen: labels of mpirun stay" 2 "$(grep -c '<stderr>:.*err [01]$' labelled.err)"
 
 # --- the rank before each line, each line on its own stream
 launch prefix $ranks --rank-output prefix -- sh -c 'echo "out $OMPI_COMM_WORLD_RANK"; echo "err $OMPI_COMM_WORLD_RANK" >&2; printf end'

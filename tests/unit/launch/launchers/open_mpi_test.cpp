@@ -187,6 +187,12 @@ TEST_CASE("below /tmp, a host checks who owns ddlrun before a rank executes it")
   const Command supervised = plan_rank_command(program);
   CHECK(supervised[2].find("trusted \"$0\" && exec") != std::string::npos);
   CHECK(supervised[2].ends_with("exec \"$@\""));
+  program.stderr_token = "tok";  // stderr is framed only where ddlrun is
+  const Command framed = plan_rank_command(program);
+  CHECK(framed[2].ends_with("exec \"$@\""));
+  const auto frames = std::find(framed.begin(), framed.end(), "--frame-stderr");
+  REQUIRE(frames != framed.end());
+  CHECK(frames[1] == "tok");
 }
 
 TEST_CASE("settings that notice a lost host, unless the user has chosen") {

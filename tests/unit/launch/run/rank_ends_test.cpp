@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What launch makes of the ends of ranks: the cause, or what is known without one.
+#include "launch/rank/output_frame.hpp"
 #include "launch/rank/stderr_source.hpp"
 #include "tests/unit/launch/run/monitored_job.hpp"
 
 #include <doctest/doctest.h>
+
+#include <algorithm>
 
 using namespace ddlrun;
 using launch::LaunchMonitor;
@@ -22,23 +25,27 @@ constexpr const char* closed_by_peer =
     "RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:598] Connection closed by peer "
     "[10.83.1.4]:52368\n";
 
-// The same by each launcher that knows the end of each rank; with ssh and files also the rank of each line.
+// The same by each launcher that knows the end of each rank; with ssh and frames also the rank of each line.
 struct Ended : tests::Job {
   std::optional<LaunchMonitor> monitor;
+  launch::OutputFramer framers[2] = {{"tok", 0}, {"tok", 1}};
 
-  explicit Ended(launch::LauncherKind kind) {
+  explicit Ended(launch::LauncherKind kind, bool frames_stderr = false) {
     plan.placed.launcher.version.kind = kind;
     plan.program.verify = false;
+    plan.program.frames_stderr = frames_stderr;
     monitor.emplace(system, run);
   }
   void print(std::uint32_t rank, const std::string& text) {
-    const bool by_ssh = plan.placed.kind() == launch::LauncherKind::ssh;
-    std::size_t end = 0;
-    for (std::size_t at = 0; at < text.size(); at = end + 1) {
-      end = text.find('\n', at);
-      const std::string line = text.substr(at, end + 1 - at);
-      monitor->hooks().on_stderr_line(by_ssh ? launch::mark_stderr_lines("tok", rank, line) : line);
+    for (std::size_t at = 0, length = 0; at < text.size(); at += length) {
+      length = std::min(text.find('\n', at), text.size() - 1) + 1 - at;
+      monitor->hooks().on_stderr_line(as_passed_on(rank, text.substr(at, length)));
     }
+  }
+  std::string as_passed_on(std::uint32_t rank, const std::string& line) {
+    if (plan.program.frames_stderr) return framers[rank].mark(launch::RankStream::err, line);
+    const bool by_ssh = plan.placed.kind() == launch::LauncherKind::ssh;
+    return by_ssh ? launch::mark_stderr_lines("tok", rank, line) : line;
   }
   void end(std::uint32_t rank, int status, int signal = 0) {
     monitor->hooks().on_stderr_line(status_line(rank, RankStatus::ended, status, signal));
@@ -138,7 +145,8 @@ constexpr const char* key_error =
 
 // The rank whose connection was closed ends a moment before the one that closed it.
 struct KeyErrorOfRank1 : Ended {
-  explicit KeyErrorOfRank1(launch::LauncherKind kind) : Ended(kind) {
+  explicit KeyErrorOfRank1(launch::LauncherKind kind, bool frames_stderr = false)
+      : Ended(kind, frames_stderr) {
     print(1, key_error);
     print(0, closed_by_peer);
     end(0, 1);
@@ -167,6 +175,37 @@ TEST_CASE("the rank that printed the exception failed first, whichever end is re
   silent.end(1, 1);
   silent.diagnosis(3);
   CHECK_FALSE(silent.monitor->cause().missed_rank);
+}
+
+TEST_CASE(
+    "frames of stderr show under every launcher which rank printed the exception, and stay off the screen") {
+  for (const auto kind :
+       {launch::LauncherKind::open_mpi, launch::LauncherKind::mpich, launch::LauncherKind::srun}) {
+    KeyErrorOfRank1 job(kind, true);
+    job.end(1, 1);
+    const std::string diagnosis = job.diagnosis(1);
+    CAPTURE(diagnosis);
+    CHECK(diagnosis.starts_with("cause: KeyError: 'label' (train.py:30)"));
+    CHECK(diagnosis.find("at: rank 1 on h2\n") != std::string::npos);
+    CHECK(diagnosis.find("--rank-output") == std::string::npos);
+    CHECK(job.monitor->cause().missed_rank == diagnose::Place{1, "h2"});
+    CHECK_FALSE(job.monitor->cause().is_shared);
+    CHECK(job.err.find(key_error) == 0);
+    CHECK(job.err.find(closed_by_peer) == std::string(key_error).size());
+  }
+}
+
+TEST_CASE("what the launcher prints stands behind the stderr of ranks that came before it") {
+  Ended job(launch::LauncherKind::open_mpi, true);
+  job.print(1, "half a line, ");
+  job.monitor->hooks().on_stderr_line("mpirun: aborting\n");
+  job.print(1, "the rest\n");
+  job.diagnosis(1);
+  CHECK(job.err == "mpirun: aborting\nhalf a line, the rest\n");
+  Ended whole(launch::LauncherKind::open_mpi, true);
+  whole.print(1, "a line\n");
+  whole.monitor->hooks().on_stderr_line("mpirun: aborting\n");
+  CHECK(whole.err == "a line\nmpirun: aborting\n");
 }
 
 TEST_CASE("no rank is named for an exception whose line has none where several fail at once") {
