@@ -24,6 +24,11 @@ constexpr double looking_share = 0.001;
 constexpr double computing_share = 0.05;  // of one that others may wait for, also where many share its core
 constexpr double starved_share = 0.5;     // runnable for so much of the time: it would work, if it were let
 
+// In a row, with CPU time of its own above the share of polls, before a rank that has been reported goes on.
+// On a busy machine one sample may show that much: a poll costs more with cold caches, and waits for a core
+// each time.
+constexpr int samples_of_work = 3;
+
 // The thread of a store or an event loop answers polls: in the store of PyTorch 2.4 and later it reads and
 // writes 30 bytes 100 times a second. Small messages of a job look otherwise (DistributedDataParallel of 17
 // floats, Gloo, PyTorch 1.13, 8 steps a second): three threads write 50 bytes a call, and none reads by a
@@ -38,6 +43,12 @@ double core_share(std::uint64_t from, std::uint64_t to, Seconds elapsed) {
   return to > from && elapsed.count() > 0 ? static_cast<double>(to - from) / 1e9 / elapsed.count() : 0;
 }
 
+// Time in which the threads got the cores that they were ready for: only then can they poll.
+Seconds unhindered(const TreeSnapshot& from, const TreeSnapshot& to, Seconds elapsed) {
+  constexpr double least_part = 0.1;
+  return elapsed * std::max(1 - core_share(from.delayed_ns, to.delayed_ns, elapsed), least_part);
+}
+
 bool are_polls(const IoCount& from, const IoCount& to, Seconds elapsed) {
   if (to.bytes < from.bytes || to.reads < from.reads || to.writes < from.writes) return false;
   const auto calls = static_cast<double>(to.calls() - from.calls()),
@@ -49,19 +60,21 @@ bool are_polls(const IoCount& from, const IoCount& to, Seconds elapsed) {
 
 // One thread moved bytes, and only for polls. A line of output is none, whichever other thread writes it.
 bool one_thread_polls(const TreeSnapshot& from, const TreeSnapshot& to, Seconds elapsed) {
+  const Seconds time = unhindered(from, to, elapsed);
   std::size_t polling = 0, known = 0;
   for (const auto& [thread, io] : to.io_of) {
     const auto before = from.io_of.find(thread);
     if (before != from.io_of.end()) ++known;
     const IoCount start = before == from.io_of.end() ? IoCount() : before->second;
     if (io.bytes == start.bytes) continue;
-    if (!are_polls(start, io, elapsed)) return false;
+    if (!are_polls(start, io, time)) return false;
     ++polling;
   }
   return polling == 1 && known == from.io_of.size();  // a thread that ended may have moved any bytes
 }
 
 bool is_asleep(char state) { return state == 'S' || state == 'P'; }
+bool is_held(char state) { return state == 'T' || state == 't' || state == 'D'; }
 
 }  // namespace
 
@@ -85,17 +98,23 @@ double StallDetector::busy_share(Time now, const TreeSnapshot& sample) const {
          core_share(last_->delayed_ns, sample.delayed_ns, elapsed);
 }
 
-bool StallDetector::uses_cpu(Time now, const TreeSnapshot& sample) const {
+// CPU time that it got, which waiting does not explain.
+bool StallDetector::works(Time now, const TreeSnapshot& sample) const {
   if (sample.cpu_ns < last_->cpu_ns) return true;  // one of its processes ended
   const double used = core_share(last_->cpu_ns, sample.cpu_ns, now - last_look_);
-  const bool is_runnable = sample.state == 'R' && sample.delayed_ns == 0;  // a kernel without schedstat
-  return used > (sample.has_gpu ? polling_share_with_gpu : polling_share) ||
-         busy_share(now, sample) > starved_share || is_runnable;
+  return used > (sample.has_gpu ? polling_share_with_gpu : polling_share);
 }
 
+bool StallDetector::uses_cpu(Time now, const TreeSnapshot& sample) const {
+  const bool is_runnable = sample.state == 'R' && sample.delayed_ns == 0;  // a kernel without schedstat
+  return works(now, sample) || busy_share(now, sample) > starved_share || is_runnable;
+}
+
+// CPU time beside the bytes shows that they are no polls, but not of a rank that has been reported.
 bool StallDetector::moves_bytes(Time now, const TreeSnapshot& sample) const {
+  if (!last_) return true;
   if (sample.io.bytes == last_->io.bytes) return false;
-  return uses_cpu(now, sample) || !one_thread_polls(*last_, sample, now - last_look_);
+  return (reported_ == 0 && uses_cpu(now, sample)) || !one_thread_polls(*last_, sample, now - last_look_);
 }
 
 bool StallDetector::polls(Time now, const TreeSnapshot& sample) const {
@@ -125,13 +144,29 @@ StallEvent StallDetector::report_work(Time now, const Stall& stall, const StallE
   return work;
 }
 
+// We were held up ourselves: a suspended machine, a stopped group, a machine without a free core. The
+// counters of such a sample count as those of others, its time as that of one sample.
+void StallDetector::forgive_delay(Time now) {
+  const auto elapsed = now - last_look_;
+  if (elapsed <= 3 * every_ + milliseconds(1000)) return;
+  for (Time* const since : {&last_progress_, &last_bytes_, &last_idle_})
+    *since = std::min(now, *since + (elapsed - every_));
+}
+
+// Whether a busy sample shows that the rank goes on: at once, unless it has been reported as one that waits.
+bool StallDetector::goes_on(Time now, const TreeSnapshot& sample) {
+  if (reported_ == 0) return true;
+  if (works(now, sample)) ++work_samples_;
+  return work_samples_ >= (is_held(reported_) ? 1 : samples_of_work);
+}
+
 StallEvent StallDetector::take(Time now, const TreeSnapshot& sample) {
+  if (sample.pid < 0 || sample.state == 'Z') return {};  // it has ended: its counters are gone
   Stall stall{0, sample.state, sample.pid, sample.name, sample.waits_in};
   if (stall.state == 'R') stall.state = 'S';  // for a moment, between two sleeps
   if (stall.state == 'S' && polls(now, sample)) stall.state = 'P';
-  // We were held up ourselves: a suspended machine, a stopped group. Nothing can be said of that time.
-  const bool was_held_up = now - last_look_ > 3 * every_ + milliseconds(1000);
-  bool moves = !last_ || was_held_up || moves_bytes(now, sample);
+  forgive_delay(now);
+  const bool moves = moves_bytes(now, sample);
   if (moves) last_bytes_ = now;
   std::optional<std::string> library;
   const bool busy = !moves && uses_cpu(now, sample);
@@ -139,11 +174,16 @@ StallEvent StallDetector::take(Time now, const TreeSnapshot& sample) {
                         core_share(last_->cpu_ns, sample.cpu_ns, now - last_look_) > computing_share;
   if (busy) library = spins_in(now, sample.pid);
   if (!computes) last_idle_ = now;
+  const bool waits = busy && library && !library->empty();
+  if (!busy || waits) work_samples_ = 0;
+  // Where the kernel permits no samples, one that has slept may spin now: it goes on in either case.
+  const bool may_spin = !library && !(is_asleep(reported_) && code_.empty());
+  const bool is_undecided = busy && !waits && (may_spin || !goes_on(now, sample));
   last_look_ = now;
   last_ = sample;
   if (!busy) code_.clear();
-  if (busy && !library) return computes && code_.empty() ? report_work(now, stall, {}) : StallEvent();
-  const bool waits = busy && !library->empty();
+  if (is_undecided)
+    return reported_ == 0 && computes && code_.empty() ? report_work(now, stall, {}) : StallEvent();
   if (waits) {
     stall.state = 'R';
     stall.waits_in = *library;
@@ -163,6 +203,7 @@ StallEvent StallDetector::report(Time now, const Stall& stall, bool moves) {
     last_progress_ = now;
     if (reported_ == 0) return {};
     reported_ = 0;
+    work_samples_ = 0;
     event.kind = StallEvent::resumed;
     event.stall.waits_in.clear();
     return event;

@@ -42,14 +42,18 @@ class StallDetector {
   // moved no byte for long. None: a rank that spins counts as working.
   using SampleCode = std::function<CodeSamples(int pid)>;
   StallDetector(int after, Time start, SampleCode sample_code = {});
-  // A stall is reported once; again only if its state changes, as from asleep to stopped.
+  // A stall is reported once; again only if its state changes, as from asleep to stopped. Its end is reported
+  // at a byte, or after several samples of work: not at a late sample, nor because a poll needed more time.
   StallEvent take(Time now, const TreeSnapshot& sample);
 
  private:
+  bool works(Time now, const TreeSnapshot& sample) const;
   bool uses_cpu(Time now, const TreeSnapshot& sample) const;
   bool moves_bytes(Time now, const TreeSnapshot& sample) const;
   bool polls(Time now, const TreeSnapshot& sample) const;
   double busy_share(Time now, const TreeSnapshot& sample) const;
+  void forgive_delay(Time now);
+  bool goes_on(Time now, const TreeSnapshot& sample);
   std::optional<std::string> spins_in(Time now, int pid);
   StallEvent report_work(Time now, const Stall& stall, const StallEvent& event);
   StallEvent report(Time now, const Stall& stall, bool moves);
@@ -62,6 +66,7 @@ class StallDetector {
   Time last_progress_, last_bytes_, last_idle_, last_look_;
   std::optional<TreeSnapshot> last_;
   char reported_ = 0;
+  int work_samples_ = 0;  // in a row, of a rank that has been reported
 };
 
 }  // namespace ddlrun::launch

@@ -42,6 +42,12 @@ struct JudgedStall {
   char state;
 };
 
+TreeSnapshot first_sample() {
+  TreeSnapshot sample;
+  sample.pid = 7;
+  return sample;
+}
+
 void move(TreeSnapshot& sample, int thread, std::uint64_t calls, int bytes_of_call, bool answers) {
   const std::uint64_t reads = answers ? calls / 2 : 0,
                       bytes = calls * static_cast<std::uint64_t>(bytes_of_call);
@@ -59,8 +65,7 @@ std::vector<JudgedStall> judge(int after, const std::vector<Stretch>& stretches)
   StallDetector judge(after, start, [&](int) {
     return spins ? CodeSamples{{"libopen-pal.so.40", 100}} : CodeSamples{{"train", 100}};
   });
-  TreeSnapshot sample;
-  sample.pid = 7;
+  TreeSnapshot sample = first_sample();
   std::vector<JudgedStall> reported;
   const auto every = sample_interval(after);
   for (const Stretch& stretch : stretches) {
@@ -156,10 +161,84 @@ TEST_CASE("a stall is reported in time, once, and its end too") {
   }
 }
 
+// Measured on two cores with 34 processes that spin: who polls 100 times a second is delayed for 0.15 of its
+// time, and each of its polls needs more time of its core.
+TEST_CASE("on a busy machine a rank that waits goes on only with evidence") {
+  const Stretch works{100, true}, waits{100, false};
+  const auto polls = [](int time, double share, double delayed = 0, int calls = 0) {
+    return Stretch{time, false, 'S', false, 0, share, false, false, delayed, calls};
+  };
+  constexpr auto stalled = StallEvent::stalled, resumed = StallEvent::resumed;
+  struct Row {
+    const char* what;
+    std::vector<Stretch> stretches;
+    std::vector<StallEvent::Kind> kinds;
+  };
+  const std::vector<Row> rows{
+      {"one late sample", {works, waits, {100, false, 'S', false, 25}}, {stalled}},
+      {"one sample with the CPU time of 2.1 % of a core", {works, waits, polls(5, 0.021), waits}, {stalled}},
+      {"two of them, and later two more",
+       {works, waits, polls(10, 0.021), waits, polls(10, 0.021), waits},
+       {stalled}},
+      {"its polls wait for a core most of the time", {works, waits, polls(100, 0.01, 0.6)}, {stalled}},
+      {"polls in a store",
+       {works, polls(100, 0.01, 0, 100), polls(5, 0.021, 0.15, 100), polls(100, 0.01, 0.6, 100)},
+       {stalled}},
+      {"polls in a store become few",
+       {works, polls(100, 0.01, 0, 100), polls(100, 0.01, 0.85, 15)},
+       {stalled}},
+      {"it writes a line", {works, waits, {5, false, 'S', true}}, {stalled, resumed}},
+      {"it works, with a small part of a core", {works, waits, polls(100, 0.05, 0.9)}, {stalled, resumed}},
+      {"it was stopped, and works again",
+       {works, {100, false, 'T'}, {5, true}, {20, false}},
+       {stalled, resumed}},
+      {"one stray sample of its code while it spins",
+       {works, {200, true, 'S', false, 0, 0, true}, {5, true}, {100, true, 'S', false, 0, 0, true}},
+       {stalled}},
+      {"it has spun, and computes", {works, {200, true, 'S', false, 0, 0, true}, works}, {stalled, resumed}},
+      {"it ends", {works, waits, {5, false, 'Z'}}, {stalled}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.what);
+    std::vector<StallEvent::Kind> kinds;
+    for (const JudgedStall& reported : judge(60, row.stretches)) kinds.push_back(reported.kind);
+    CHECK(kinds == row.kinds);
+  }
+}
+
+TEST_CASE("a rank that works again after a wait is reported to go on within three samples") {
+  const auto reported = judge(60, {{100, true}, {100, false}, {100, true}});
+  REQUIRE(reported.size() == 2);
+  CHECK(reported[1].at - 200 <= 10);
+}
+
+TEST_CASE("a rank that has slept and is busy goes on, also where the kernel permits no samples of its code") {
+  StallDetector detector(60, Time{}, [](int) { return CodeSamples(); });
+  TreeSnapshot sample = first_sample();
+  std::vector<StallEvent::Kind> kinds;
+  for (int at = 0; at <= 100; at += 5) {
+    if (at > 60) sample.cpu_ns += 5'000'000'000;
+    const StallEvent event = detector.take(Time{} + seconds(at), sample);
+    if (event.kind != StallEvent::nothing) kinds.push_back(event.kind);
+  }
+  CHECK(kinds == std::vector{StallEvent::stalled, StallEvent::resumed});
+}
+
+TEST_CASE("where every sample comes late, a stall is reported all the same") {
+  StallDetector detector(60, Time{});
+  TreeSnapshot sample = first_sample();
+  std::vector<int> stalls;
+  for (int at = 0; at <= 400; at += 20) {
+    const StallEvent event = detector.take(Time{} + seconds(at), sample);
+    if (event.kind != StallEvent::nothing) stalls.push_back(event.stall.seconds);
+  }
+  CHECK(stalls == std::vector<int>{50});
+}
+
 TEST_CASE("a thread that ended or began may have moved any bytes") {
   const auto stalls_with = [](int ended_until) {
     StallDetector detector(60, Time{});
-    TreeSnapshot sample;
+    TreeSnapshot sample = first_sample();
     int stalls = 0;
     for (int at = 0; at <= 100; at += 5) {
       move(sample, 101, 500, 30, true);
@@ -223,7 +302,7 @@ TEST_CASE("a rank that computes without a byte is reported once, until it waits 
   // It may wait itself where its code is not known: no samples, or those of a library for GPUs.
   for (const CodeSamples& samples : {CodeSamples(), CodeSamples{{"libcuda.so.1", 90}, {"train", 10}}}) {
     StallDetector detector(60, Time{}, [&](int) { return samples; });
-    TreeSnapshot sample;
+    TreeSnapshot sample = first_sample();
     std::vector<StallEvent> events;
     for (int at = 0; at <= 100; at += 5) {
       sample.cpu_ns += 5'000'000'000;
@@ -238,7 +317,7 @@ TEST_CASE("a rank that computes without a byte is reported once, until it waits 
 
 TEST_CASE("few samples of a rank that gets little CPU time are added up") {
   StallDetector detector(60, Time{}, [](int) { return CodeSamples{{"libmpi.so.40", 4}}; });
-  TreeSnapshot sample;
+  TreeSnapshot sample = first_sample();
   int stalls = 0;
   for (int at = 0; at <= 100; at += 5) {
     sample.cpu_ns += 50'000'000;
@@ -250,7 +329,7 @@ TEST_CASE("few samples of a rank that gets little CPU time are added up") {
 TEST_CASE("the code of a rank is sampled only where it has moved no byte for long") {
   int samples = 0;
   StallDetector detector(60, Time{}, [&](int) { return ++samples, CodeSamples{{"train", 100}}; });
-  TreeSnapshot sample;
+  TreeSnapshot sample = first_sample();
   for (int at = 0; at <= 100; at += 5) {
     sample.cpu_ns += 5'000'000'000;
     if (at <= 50) ++sample.io.bytes;
