@@ -27,11 +27,6 @@ constexpr seconds same_moment{1};
 constexpr seconds held_up{8};  // a tick this late: launch itself was stopped and read nothing
 constexpr std::size_t max_reports_at_once = 8;  // each by itself; the rest together
 constexpr std::size_t most_kept = 64;           // stalls in the record
-constexpr std::size_t most_going = 8;           // ranks that go on
-
-int count(std::chrono::steady_clock::duration time) {
-  return static_cast<int>(std::chrono::duration_cast<seconds>(time).count());
-}
 
 MonitorEvent plain(std::string text) { return {"", {std::move(text), "", ""}, false}; }
 
@@ -132,11 +127,6 @@ std::vector<MonitorEvent> RankMonitor::tick(Time now) {
   return news;
 }
 
-// "rank 3 on h2", "ranks 0-3".
-std::string RankMonitor::name_of(const std::vector<std::uint32_t>& ranks) const {
-  return name_ranks(ranks, ranks_.at(ranks.front()).host);
-}
-
 void RankMonitor::report_resumed(std::vector<MonitorEvent>& news) {
   if (resumed_.empty()) return;
   std::vector<std::uint32_t> ranks;
@@ -164,88 +154,9 @@ void RankMonitor::report_stuck(std::vector<MonitorEvent>& news) {
   if (!more.empty()) news.push_back(plain(fmt::format("the same of {}", name_ranks(more))));
 }
 
-// The ranks that compute while all others wait for them, as far as it shows; else empty. One that may spin in
-// MPI, and one that sleeps of its own will beside waiters, show nothing.
-std::vector<std::uint32_t> RankMonitor::computing_ranks() const {
-  std::vector<std::uint32_t> computing;
-  std::size_t waiting = 0, sleeping = 0;
-  for (const auto& [number, rank] : ranks_) {
-    if (rank.ended) continue;
-    if (rank.work && !rank.work->waits_in.empty()) {
-      computing.push_back(number);
-    } else if (rank.stall && !is_stuck(*rank.stall)) {
-      ++waiting;
-      sleeping += sleeps_of_own_will(*rank.stall) ? 1 : 0;
-    } else {
-      return {};
-    }
-  }
-  const bool is_clear = sleeping == 0 || sleeping == waiting;
-  return is_clear && computing.size() <= waiting ? computing : std::vector<std::uint32_t>();
-}
-
-MonitorEvent RankMonitor::awaited_news(const std::vector<std::uint32_t>& ranks) const {
-  const auto waiting = std::ranges::count_if(
-      ranks_, [](const auto& entry) { return !entry.second.ended && entry.second.stall; });
-  const Rank& first = ranks_.at(ranks.front());
-  const IdleRanks named{
-      name_of(ranks) + (ranks.size() == 1 ? " has" : " have"),
-      ranks.front(),
-      first.host,
-      *first.work,
-      ranks.size() == 1,
-      fmt::format("while the other {}", waiting == 1 ? "one waits" : fmt::format("{} wait", waiting)),
-      ranks.size() == 1 ? "for it, as it seems" : "for them, as it seems"};
-  return {"note", describe_computing(named, here(named.host)), false};
-}
-
-// "nor have the other 3", "while rank 1 on h2 goes on (process 813, python3)", "while 3 of 4 ranks go on".
-std::string RankMonitor::others_of(std::size_t idle, std::size_t alive) const {
-  std::vector<std::uint32_t> going;
-  for (const auto& [number, rank] : ranks_)
-    if (!rank.ended && !rank.stall) going.push_back(number);
-  if (going.size() > idle || going.size() > most_going)
-    return fmt::format("while {} of {} ranks go on", going.size(), alive);
-  const auto& work = ranks_.at(going.front()).work;
-  const std::string process =
-      going.size() == 1 && work ? fmt::format(" (process {}, {})", work->pid, work->name) : "";
-  return fmt::format("while {} {} on{}", name_of(going), going.size() == 1 ? "goes" : "go", process);
-}
-
-MonitorEvent RankMonitor::idle_news(std::vector<std::uint32_t> ranks) const {
-  std::map<std::uint32_t, Stall> idle;
-  std::size_t alive = 0;
-  for (const auto& [number, other] : ranks_) {
-    if (other.ended) continue;
-    ++alive;
-    if (other.stall) idle[number] = *other.stall;
-  }
-  const bool all_quiet = idle.size() == alive;
-  const auto awaited = all_quiet ? find_awaited(idle) : std::vector<std::uint32_t>();
-  if (!awaited.empty()) ranks = awaited;
-  const std::uint32_t first = ranks.front();
-  const bool is_all = all_quiet && ranks.size() == alive;
-  IdleRanks named{(is_all && alive > 1 ? fmt::format("all {} ranks", alive) : name_of(ranks)) +
-                      (ranks.size() == 1 ? " has" : " have"),
-                  first,
-                  ranks_.at(first).host,
-                  idle.at(first),
-                  ranks.size() == 1,
-                  "",
-                  ""};
-  if (alive == 1) named.others = "the only one left";
-  if (all_quiet && !is_all) named.others = fmt::format("nor have the other {}", alive - ranks.size());
-  if (!all_quiet) named.others = others_of(idle.size(), alive);
-  if (!awaited.empty())
-    named.waiters = fmt::format("the others seem to wait for {}", ranks.size() == 1 ? "it" : "them");
-  return {"note", describe_idle(named, here(named.host)), all_quiet};
-}
-
 // One note for all idle ranks, as soon as the picture is stable. The others wait for a rank that is stuck.
 void RankMonitor::report_idle(Time now, std::vector<MonitorEvent>& news) {
-  const bool all_quiet = std::all_of(ranks_.begin(), ranks_.end(), [](const auto& entry) {
-    return entry.second.ended || entry.second.stall;
-  });
+  const bool all_quiet = is_all_quiet();
   all_idle_reported_ = all_idle_reported_ && all_quiet;
   const auto computing = computing_ranks();
   std::vector<std::uint32_t> idle = computing;
@@ -270,11 +181,13 @@ void RankMonitor::report_idle(Time now, std::vector<MonitorEvent>& news) {
   if (!computing.empty()) return report_computing(computing, news);
   if (all_idle_reported_) return;  // once, where it is true of all
   all_idle_reported_ = all_quiet;
-  news.push_back(idle_news(std::move(idle)));
+  const IdleRanks named = idle_ranks(idle);
+  news.push_back({"note", describe_idle(named, here(named.host)), all_quiet});
 }
 
 void RankMonitor::report_computing(const std::vector<std::uint32_t>& ranks, std::vector<MonitorEvent>& news) {
-  news.push_back(awaited_news(ranks));
+  const IdleRanks named = awaited_ranks(ranks);
+  news.push_back({"note", describe_computing(named, here(named.host)), false});
   for (const std::uint32_t number : ranks)
     if (record_.stalls.size() < most_kept)
       record_.stalls.push_back(
@@ -294,20 +207,14 @@ void RankMonitor::report_hosts(Time now, std::vector<MonitorEvent>& news) {
   std::vector<std::string> more;
   std::size_t reported = 0;
   for (auto& [name, host] : hosts_) {
-    const auto quiet = now - host.last_report.value_or(*first_report_);
-    if (host.is_reported || quiet < silent_after || !is_watched(host)) continue;
+    if (host.is_reported || silence_of(host, now) < silent_after || !is_watched(host)) continue;
     host.is_reported = true;
     if (record_.silent_hosts.size() < most_kept) record_.silent_hosts.push_back(name);
     if (++reported > max_reports_at_once) {
       more.push_back(name);
       continue;
     }
-    const std::string what =
-        host.last_report ? fmt::format("host {} has been silent for {} s: no sign of life from {}", name,
-                                       count(quiet), name_ranks(host.ranks))
-                         : fmt::format("host {} has sent nothing yet, {} s after the first of the others: {}",
-                                       name, count(quiet), name_ranks(host.ranks));
-    news.push_back({"warning", {what, name, fmt::format("ping -c 3 {0}; ssh {0} uptime", name)}, true});
+    news.push_back({"warning", describe_silence(name, host, now), true});
   }
   if (!more.empty()) {
     news.push_back(

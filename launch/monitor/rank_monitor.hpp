@@ -7,6 +7,7 @@
 #include "launch/monitor/daemon_loss.hpp"
 #include "launch/monitor/monitor_record.hpp"
 #include "launch/monitor/placement_check.hpp"
+#include "launch/monitor/stall_text.hpp"
 #include "launch/rank/status_line.hpp"
 
 #include <chrono>
@@ -47,6 +48,8 @@ class RankMonitor {
   bool urgent() const { return urgent_; }
   // Then, and about once a second: the events to print.
   std::vector<MonitorEvent> tick(Time now);
+  // What was reported and has not ended, in words of now: the same for who asks later.
+  std::optional<Standstill> standstill(Time now) const;
   bool has_report() const { return first_report_.has_value(); }
   // After the end; `failed` if it was not a good one, `loss` what the launcher itself reported of hosts.
   void finish(bool failed, const DaemonLoss& loss);
@@ -75,8 +78,12 @@ class RankMonitor {
   void report_computing(const std::vector<std::uint32_t>& ranks, std::vector<MonitorEvent>& news);
   void report_hosts(Time now, std::vector<MonitorEvent>& news);
   std::string name_of(const std::vector<std::uint32_t>& ranks) const;
-  MonitorEvent idle_news(std::vector<std::uint32_t> ranks) const;
-  MonitorEvent awaited_news(const std::vector<std::uint32_t>& ranks) const;
+  IdleRanks idle_ranks(std::vector<std::uint32_t>& ranks) const;
+  IdleRanks awaited_ranks(const std::vector<std::uint32_t>& ranks) const;
+  Standstill stuck_now(const std::vector<std::uint32_t>& ranks, Time now) const;
+  Message describe_silence(const std::string& name, const Host& host, Time now) const;
+  Time::duration silence_of(const Host& host, Time now) const;
+  bool is_all_quiet() const;
   std::vector<std::uint32_t> computing_ranks() const;
   std::string others_of(std::size_t idle, std::size_t alive) const;
   bool is_watched(const Host& host) const;

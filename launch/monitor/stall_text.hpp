@@ -39,6 +39,15 @@ Message describe_idle(const IdleRanks& idle, bool here);
 // Of ranks that compute while the others wait.
 Message describe_computing(const IdleRanks& ranks, bool here);
 
+// What stands still at a moment: the message about it, and the ranks that it names, ascending.
+struct Standstill {
+  std::string severity;
+  Message message;
+  std::vector<std::uint32_t> ranks;
+
+  bool operator==(const Standstill&) const = default;
+};
+
 // The ranks for which all others wait, as far as the places where they wait show it: those that sleep of
 // their own will, those that do not spin, the one that waits elsewhere. Empty where they do not differ in
 // that.

@@ -28,6 +28,14 @@ bool is_stopped(const RankUsage& usage, const std::optional<Stall>& stall) {
 
 }  // namespace
 
+bool UsageState::is_named(std::uint32_t rank) const {
+  return standstill && std::ranges::binary_search(standstill->ranks, rank);
+}
+
+bool UsageState::is_stale(std::int64_t age_s) const {
+  return static_cast<double>(age_s) > std::max(10.0, 3 * interval_s);
+}
+
 RankStates::RankStates(const std::vector<PlannedRank>& planned, Time start) : start_(start) {
   std::map<std::string, std::uint32_t> hosts;
   for (const PlannedRank& rank : planned) {
@@ -61,7 +69,9 @@ void RankStates::take(const RankReport& report, Time now) {
   seen.last_report = now;
   if (report.usage) seen.usage = report.usage;
   if (report.usage && report.usage->host) state_.hosts[rank.host].traffic = report.usage->host;
+  if (report.sign != RankStatus::heartbeat) seen.work.reset();
   if (report.sign == RankStatus::resumed || report.sign == RankStatus::ended) seen.stall.reset();
+  if (report.sign == RankStatus::computes) seen.work = report.stall;
   if (report.sign == RankStatus::stalled) {
     seen.stall = report.stall;
     seen.stalled_at = now;
@@ -92,7 +102,7 @@ void RankStates::judge(RankState& rank, const Seen& seen, Time now) const {
   const auto silence = now - *seen.last_report;
   const std::chrono::duration<double> patience = std::max<std::chrono::duration<double>>(
       least_silence, silent_intervals * std::chrono::duration<double>(state_.interval_s));
-  rank.waits_in.clear();
+  rank.is_in.clear();
   if (silence > patience) {
     rank.phase = RankPhase::silent;
     rank.quiet_s = count_seconds(silence);
@@ -107,9 +117,10 @@ void RankStates::judge(RankState& rank, const Seen& seen, Time now) const {
   const bool quiet = seen.stall || usage.quiet_s > 0;
   rank.phase = stopped ? RankPhase::stopped : quiet ? RankPhase::waiting : RankPhase::running;
   rank.quiet_s = usage.quiet_s > 0 ? usage.quiet_s + count_seconds(silence) : 0;
+  if (seen.work && state_.is_named(rank.rank)) rank.is_in = seen.work->waits_in;
   if (!seen.stall) return;
   rank.quiet_s = std::max(rank.quiet_s, seen.stall->seconds + count_seconds(now - seen.stalled_at));
-  rank.waits_in = seen.stall->waits_in;
+  rank.is_in = seen.stall->waits_in;
 }
 
 const UsageState& RankStates::look(Time now, std::int64_t now_s) {
@@ -135,6 +146,7 @@ const UsageState& RankStates::look(Time now, std::int64_t now_s) {
 const UsageState& RankStates::finish(Time now, std::int64_t now_s) {
   look(now, now_s);
   for (HostState& host : state_.hosts) host.traffic.reset();
+  state_.standstill.reset();
   state_.over = true;
   return state_;
 }

@@ -3,6 +3,7 @@
 // again, `ddlrun top` and `report` read it. Pure.
 #pragma once
 
+#include "launch/monitor/stall_text.hpp"
 #include "launch/monitor/usage_timeline.hpp"
 #include "launch/rank/planned_rank.hpp"
 #include "launch/rank/status_line.hpp"
@@ -13,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ddlrun::launch {
@@ -30,9 +32,11 @@ struct RankState {
   RankPhase phase = RankPhase::starting;
   int cpu_percent = -1;  // of one core; -1: unknown
   std::uint64_t resident_kib = 0, io_kib_s = 0;
-  int quiet_s = 0;        // waiting, stopped, silent: for so long
-  int exit_status = 0;    // ended
-  std::string waits_in;   // a library or a function of the kernel, if the stall detector has found it
+  int quiet_s = 0;      // waiting, stopped, silent: for so long
+  int exit_status = 0;  // ended
+  // A library or a function of the kernel, if the stall detector has found it. Of one that computes while the
+  // others wait, the file of its code.
+  std::string is_in;
   std::string last_line;  // of its output, where launch reads that
 
   bool operator==(const RankState&) const = default;
@@ -50,9 +54,14 @@ struct UsageState {
   double interval_s = 2;       // between two reports of a rank
   bool over = false;           // the last one of the run
   std::vector<HostState> hosts;
-  std::vector<RankState> ranks;  // ascending
+  std::vector<RankState> ranks;                         // ascending
+  std::optional<Standstill> standstill = std::nullopt;  // none where the run gets on, or is over
   UsageTimeline timeline;
 
+  // Of a rank that the standstill names.
+  bool is_named(std::uint32_t rank) const;
+  // Several reports of the ranks are missing in one that was written `age_s` ago.
+  bool is_stale(std::int64_t age_s) const;
   bool operator==(const UsageState&) const = default;
 };
 
@@ -67,6 +76,7 @@ class RankStates {
   RankStates(const std::vector<PlannedRank>& planned, Time start);
   void take(const RankReport& report, Time now);
   void take_output(std::uint32_t rank, std::string_view bytes);
+  void take_standstill(std::optional<Standstill> standstill) { state_.standstill = std::move(standstill); }
   // The state now, which also is the next point of the timeline.
   const UsageState& look(Time now, std::int64_t now_s);
   // After the end of the run. The end of a rank that has not reported it stays unknown.
@@ -76,7 +86,7 @@ class RankStates {
   struct Seen {
     std::optional<Time> last_report;
     std::optional<RankUsage> usage;
-    std::optional<Stall> stall;
+    std::optional<Stall> stall, work;
     Time stalled_at;
     std::string line;  // of its output, without an end yet
   };

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 
@@ -38,8 +39,8 @@ void put_numbers(std::string& text, std::string_view name, const std::vector<Ran
              [&](std::size_t i) { text += fmt::format_int(ranks[i].*value).c_str(); });
 }
 
-std::string quote_json(std::string_view text) {
-  return UsageJson(printable(text, 200)).dump(-1, ' ', false, UsageJson::error_handler_t::replace);
+std::string quote_json(std::string_view text, std::size_t most = 200) {
+  return UsageJson(printable(text, most)).dump(-1, ' ', false, UsageJson::error_handler_t::replace);
 }
 
 // Of the ranks that have one.
@@ -77,6 +78,28 @@ std::string render_timeline(const UsageTimeline& timeline) {
     text += '}';
   });
   return text + "}";
+}
+
+std::string render_standstill(const Standstill& standstill) {
+  constexpr std::size_t most = 1000;
+  const Message& message = standstill.message;
+  const std::size_t named = std::min(standstill.ranks.size(), most_texts);
+  return fmt::format(
+      ",\n\"standstill\": {{\"severity\": {}, \"what\": {}, \"at\": {}, \"try\": {}, \"ranks\": [{}]}}",
+      quote_json(standstill.severity), quote_json(message.what, most), quote_json(message.where, most),
+      quote_json(message.hint, most),
+      fmt::join(standstill.ranks.begin(), standstill.ranks.begin() + static_cast<std::ptrdiff_t>(named),
+                ","));
+}
+
+std::optional<Standstill> read_standstill(const UsageJson& json) {
+  const auto found = json.find("standstill");
+  if (found == json.end()) return std::nullopt;
+  const auto text = [&](const char* name) { return found->at(name).get<std::string>(); };
+  Standstill standstill{text("severity"), {text("what"), text("at"), text("try")}, {}};
+  for (const UsageJson& rank : found->at("ranks")) standstill.ranks.push_back(rank.get<std::uint32_t>());
+  std::ranges::sort(standstill.ranks);
+  return standstill;
 }
 
 std::vector<double> read_reals(const UsageJson& values) {
@@ -132,8 +155,9 @@ UsageState read_state(const UsageJson& json) {
     rank.exit_status = static_cast<int>(number("status"));
     state.ranks.push_back(std::move(rank));
   }
-  read_texts(json.at("waits_in"), state.ranks, &RankState::waits_in);
+  read_texts(json.at("is_in"), state.ranks, &RankState::is_in);
   read_texts(json.at("last_line"), state.ranks, &RankState::last_line);
+  state.standstill = read_standstill(json);
   state.timeline = read_timeline(json.at("timeline"));
   return state;
 }
@@ -163,8 +187,9 @@ std::string render_usage_json(const UsageState& state) {
   put_numbers(text, "io_kib_s", ranks, &RankState::io_kib_s);
   put_numbers(text, "quiet_s", ranks, &RankState::quiet_s);
   put_numbers(text, "status", ranks, &RankState::exit_status);
-  put_texts(text, "waits_in", ranks, &RankState::waits_in);
+  put_texts(text, "is_in", ranks, &RankState::is_in);
   put_texts(text, "last_line", ranks, &RankState::last_line);
+  if (state.standstill) text += render_standstill(*state.standstill);
   return text + ",\n\"timeline\": " + render_timeline(state.timeline) + "}\n";
 }
 

@@ -18,6 +18,7 @@ constexpr std::chrono::seconds after_failure{30};  // a full disk may have room 
 UsageWriter::UsageWriter(System& system, const LaunchRun& run, RankMonitor& ranks,
                          std::optional<LaunchOutput>& output)
     : system_(system),
+      ranks_(ranks),
       states_(run.plan.placed.job.ranks, system.clock.steady()),
       path_(run.run_dir + std::string(usage_file)) {
   ranks.share_reports([this](const RankReport& report, Time now) { states_.take(report, now); });
@@ -28,6 +29,7 @@ UsageWriter::UsageWriter(System& system, const LaunchRun& run, RankMonitor& rank
 
 void UsageWriter::tick(Time now) {
   if (now < next_) return;
+  states_.take_standstill(ranks_.standstill(now));
   const UsageState& state = states_.look(now, unix_seconds(system_));
   write(state);
   const Time end = system_.clock.steady();

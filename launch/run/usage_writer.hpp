@@ -33,6 +33,7 @@ class UsageWriter {
   void write(const UsageState& state);
 
   System& system_;
+  const RankMonitor& ranks_;
   RankStates states_;
   std::string path_;
   Time next_{};

@@ -18,9 +18,7 @@ constexpr std::uint64_t progress_bytes = 64u << 10;  // of the end of the metric
 
 }  // namespace
 
-bool TopInput::is_stale() const {
-  return usage && static_cast<double>(age_s) > std::max(10.0, 3 * usage->interval_s);
-}
+bool TopInput::is_stale() const { return usage && usage->is_stale(age_s); }
 
 TopReader::TopReader(System& system, std::string directory)
     : system_(system), directory_(std::move(directory)) {

@@ -16,9 +16,11 @@ namespace ddlrun::launch {
 namespace {
 
 constexpr std::size_t wide_screen = 100;  // columns, from which on bytes moved have theirs
-constexpr std::size_t least_output = 12, most_output = 100;
+constexpr std::size_t most_output = 100, most_place = 24;
 constexpr std::string_view keys_line =
     "q quit   sort: t most telling  r rank  c CPU  m memory  w waiting time";
+
+constexpr std::string_view named_colour = "\x1b[1;31m";
 
 std::string render_kib(std::uint64_t kib) { return render_bytes(kib * 1024); }
 
@@ -122,6 +124,27 @@ std::string describe_network(const UsageState& state, std::size_t columns) {
   return text;
 }
 
+// At blanks, in lines of so many columns (0: one line), behind a label that stands on the first of them.
+std::vector<std::string> wrap(std::string_view label, std::string_view text, std::size_t columns) {
+  constexpr std::size_t least_columns = 40;
+  std::vector<std::string> lines{std::string(label)};
+  std::size_t words = 0;  // of the last line
+  for (const std::string_view word : split_blanks(text)) {
+    if (columns >= least_columns && words > 0 && lines.back().size() + 1 + word.size() > columns) {
+      lines.emplace_back(label.size(), ' ');
+      words = 0;
+    }
+    lines.back() += (words++ > 0 ? " " : "") + std::string(word);
+  }
+  return lines;
+}
+
+std::vector<std::string> describe_standstill(const Standstill& standstill, std::size_t columns) {
+  auto lines = wrap("stall: ", printable(standstill.message.what, 1000), columns);
+  lines.push_back("try:   " + printable(standstill.message.hint, 400));
+  return lines;
+}
+
 std::vector<std::string> render_head(const TopInput& input, std::size_t columns) {
   std::vector<std::string> lines{describe_run(input),
                                  "program: " + printable(program_title(input.run.program), 200)};
@@ -137,7 +160,12 @@ std::vector<std::string> render_head(const TopInput& input, std::size_t columns)
   if (input.progress)
     if (std::string progress = describe_progress(*input.progress); !progress.empty())
       lines.push_back(std::move(progress));
-  if (!usage.over && !input.is_over()) lines.push_back("slowest: " + describe_slowest(usage));
+  const bool goes_on = !usage.over && !input.is_over();
+  if (goes_on && usage.standstill)
+    for (std::string& line : describe_standstill(*usage.standstill, columns))
+      lines.push_back(std::move(line));
+  else if (goes_on)
+    lines.push_back("slowest: " + describe_slowest(usage));
   if (std::string network = describe_network(usage, columns); !network.empty())
     lines.push_back(std::move(network));
   return lines;
@@ -145,26 +173,30 @@ std::vector<std::string> render_head(const TopInput& input, std::size_t columns)
 
 // The table's own columns.
 struct Table {
-  std::size_t host = 4;  // width
+  std::size_t host = 4;   // width
+  std::size_t place = 0;  // likewise; 0: no such column
   bool moves = false, output = false;
 
   Table(const UsageState& state, const std::vector<const RankState*>& shown, std::size_t columns) {
     constexpr std::size_t most_host = 20;
-    for (const RankState* rank : shown)
+    for (const RankState* rank : shown) {
       host = std::max(host, std::min(printable(state.hosts[rank->host].name, 40).size(), most_host));
+      place = std::max(place, printable(rank->is_in, most_place).size());
+    }
     moves = columns == 0 || columns >= wide_screen;
-    output = std::any_of(shown.begin(), shown.end(), [](const RankState* rank) {
-      return !rank->last_line.empty() || !rank->waits_in.empty();
-    });
+    output = std::ranges::any_of(shown, [](const RankState* rank) { return !rank->last_line.empty(); });
   }
   std::string line(std::string_view rank, std::string_view name, std::string_view cores,
                    std::string_view state, std::string_view cpu, std::string_view memory,
-                   std::string_view moved, std::string_view wait, std::string_view said) const {
+                   std::string_view moved, std::string_view wait, std::string_view in,
+                   std::string_view said) const {
     std::string text = fmt::format("{:>6}  {:<{}}  {:>5}  {:<10} {:>5}  {:>10}", rank, clip_line(name, host),
                                    host, cores, state, cpu, memory);
     if (moves) text += fmt::format("  {:>12}", moved);
     text += fmt::format("  {:>8}", wait);
-    return output && !said.empty() ? text + "  " + std::string(said) : text;
+    if (place > 0) text += fmt::format("  {:<{}}", in, place);
+    if (output && !said.empty()) text += "  " + std::string(said);
+    return text.substr(0, text.find_last_not_of(' ') + 1);
   }
 };
 
@@ -172,20 +204,21 @@ std::string render_row(const UsageState& state, const RankState& rank, const Tab
   const bool is_known = rank.cpu_percent >= 0;
   const bool is_there = rank.phase == RankPhase::running || rank.phase == RankPhase::waiting ||
                         rank.phase == RankPhase::stopped;
-  const std::string said = !rank.last_line.empty()  ? printable(trim(rank.last_line), most_output)
-                           : !rank.waits_in.empty() ? "in " + printable(rank.waits_in, most_output)
-                                                    : "";
   const bool waits = rank.phase != RankPhase::ended && rank.quiet_s > 0;
-  return table.line(fmt::format("{}", rank.rank), printable(state.hosts[rank.host].name, 40),
-                    rank.cores > 0 ? fmt::format("{}", rank.cores) : "-", state_word(rank, state.over),
-                    is_known && is_there ? fmt::format("{:.0f}", 100 * core_use(rank)) : "-",
-                    is_known ? render_kib(rank.resident_kib) : "-",
-                    is_known && is_there ? render_kib(rank.io_kib_s) + "/s" : "-",
-                    waits ? render_duration(rank.quiet_s) : "-", said);
+  std::string row =
+      table.line(fmt::format("{}", rank.rank), printable(state.hosts[rank.host].name, 40),
+                 rank.cores > 0 ? fmt::format("{}", rank.cores) : "-", state_word(rank, state.over),
+                 is_known && is_there ? fmt::format("{:.0f}", 100 * core_use(rank)) : "-",
+                 is_known ? render_kib(rank.resident_kib) : "-",
+                 is_known && is_there ? render_kib(rank.io_kib_s) + "/s" : "-",
+                 waits ? render_duration(rank.quiet_s) : "-", printable(rank.is_in, most_place),
+                 printable(trim(rank.last_line), most_output));
+  if (state.is_named(rank.rank) && row.front() == ' ') row.front() = '>';
+  return row;
 }
 
 // Smaller: more telling.
-auto telling_key(const RankState& rank, double median, bool few_wait) {
+auto telling_key(const RankState& rank, double median, bool few_wait, bool is_named) {
   int group = 4;
   double within = 0;
   if (rank.phase == RankPhase::ended) group = rank.exit_status == 0 ? 7 : 0;
@@ -193,6 +226,7 @@ auto telling_key(const RankState& rank, double median, bool few_wait) {
   if (rank.phase == RankPhase::silent) group = 2;
   if (rank.phase == RankPhase::waiting) group = few_wait ? 3 : 5;
   if (rank.phase == RankPhase::starting) group = 6;
+  if (is_named && rank.phase != RankPhase::ended) group = 1;
   if (rank.phase == RankPhase::running) within = -std::abs(core_use(rank) - median);
   if (rank.phase != RankPhase::running && rank.phase != RankPhase::ended) within = -rank.quiet_s;
   return std::tuple(group, within, rank.rank);
@@ -223,7 +257,7 @@ std::vector<const RankState*> sort_ranks(const UsageState& state, TopOrder order
     std::stable_sort(ranks.begin(), ranks.end(), [&](auto* a, auto* b) { return key(*a) < key(*b); });
   };
   if (order == TopOrder::telling)
-    by([&](const RankState& rank) { return telling_key(rank, median, few_wait); });
+    by([&](const RankState& rank) { return telling_key(rank, median, few_wait, state.is_named(rank.rank)); });
   if (order == TopOrder::cpu) by([](const RankState& rank) { return -core_use(rank); });
   if (order == TopOrder::memory)
     by([](const RankState& rank) { return -static_cast<double>(rank.resident_kib); });
@@ -252,9 +286,10 @@ std::vector<std::string> render_top(const TopInput& input, const TopLook& look) 
     const Table table(usage, ranks, look.columns);
     lines.emplace_back();
     lines.push_back(paint("\x1b[7m", table.line("RANK", "HOST", "CORES", "STATE", "CPU %", "MEMORY",
-                                                "READ+WRITE", "WAITS", "LAST OUTPUT")));
+                                                "READ+WRITE", "WAITS", "IN", "LAST OUTPUT")));
     for (const RankState* rank : ranks)
-      lines.push_back(paint(colour_of(*rank), render_row(usage, *rank, table)));
+      lines.push_back(paint(usage.is_named(rank->rank) ? named_colour : colour_of(*rank),
+                            render_row(usage, *rank, table)));
     if (!fits) lines.push_back(paint("", fmt::format("and {} more", usage.ranks.size() - ranks.size())));
   }
   if (!look.keys) return lines;

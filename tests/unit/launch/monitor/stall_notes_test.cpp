@@ -218,4 +218,54 @@ TEST_CASE("the ranks that the others wait for are those that wait in another way
   for (const Row& row : rows) CHECK(launch::find_awaited(row.idle) == row.awaited);
 }
 
+TEST_CASE("what stands still is known until it ends, in words of the moment") {
+  Run run;
+  const auto now = [&] { return run.watch.standstill(run.start + std::chrono::seconds(run.now)); };
+  run.pass(10, "12");
+  CHECK_FALSE(now());
+  for (std::uint32_t rank : {0u, 1u, 2u, 3u}) {
+    Stall stall = asleep_stall;
+    if (rank == 2) stall.waits_in = "hrtimer_nanosleep";
+    run.say(rank, RankStatus::stalled, stall);
+  }
+  CHECK_FALSE(now());  // not yet reported
+  run.pass(30, "12");
+  REQUIRE(now());
+  CHECK(now()->severity == "note");
+  CHECK(now()->message ==
+        ddlrun::Message{
+            "rank 2 on h2 has used almost no CPU time and moved no bytes for 80 s, nor have the "
+            "other 3: process 813 (train) sleeps in hrtimer_nanosleep; the others seem to wait for it",
+            "h2", "ssh -t h2 gdb -p 813   # if it should be working"});
+  CHECK(now()->ranks == std::vector<std::uint32_t>{2});
+  run.say(3, RankStatus::stalled, stopped_stall);
+  run.pass(1, "12");
+  CHECK(now()->severity == "warning");
+  CHECK(now()->message.what.starts_with("rank 3 on h2 has made no progress for 51 s: "));
+  CHECK(now()->ranks == std::vector<std::uint32_t>{3});
+  for (std::uint32_t rank : {0u, 1u, 2u, 3u}) run.say(rank, RankStatus::resumed);
+  CHECK_FALSE(now());
+  run.pass(40, "1");
+  REQUIRE(now());
+  CHECK(now()->message.what.starts_with("host h2 has been silent for "));
+  CHECK(now()->ranks == std::vector<std::uint32_t>{2, 3});
+}
+
+TEST_CASE("a rank that computes while the others wait stands still as long as they do") {
+  Run run;
+  const auto now = [&] { return run.watch.standstill(run.start + std::chrono::seconds(run.now)); };
+  run.pass(10, "12");
+  for (std::uint32_t rank : {0u, 2u, 3u}) run.say(rank, RankStatus::stalled, asleep_stall);
+  run.say(1, RankStatus::computes, {50, 'C', 813, "python3", "python3.11"});
+  run.pass(20, "12");
+  REQUIRE(now());
+  CHECK(now()->message.what ==
+        "rank 1 on h1 has used CPU time and moved no bytes for 70 s, while the other 3 wait for it, as it "
+        "seems: "
+        "process 813 (python3) runs python3.11");
+  CHECK(now()->ranks == std::vector<std::uint32_t>{1});
+  for (std::uint32_t rank : {0u, 1u, 2u, 3u}) run.say(rank, RankStatus::ended);
+  CHECK_FALSE(now());
+}
+
 TEST_SUITE_END();

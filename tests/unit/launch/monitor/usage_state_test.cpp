@@ -74,10 +74,24 @@ TEST_CASE("a rank that spins in a library waits, until it goes on") {
   run.use(1, 62, {100, 1, 0, 0, false, {}});
   CHECK(run.at(63, 1).phase == RankPhase::waiting);
   CHECK(run.at(63, 1).quiet_s == 53);
-  CHECK(run.at(63, 1).waits_in == "libmpi.so.40");
+  CHECK(run.at(63, 1).is_in == "libmpi.so.40");
   run.report(1, 64, RankStatus::resumed, {55, 'S', 9, "", ""});
   CHECK(run.at(64, 1).phase == RankPhase::running);
-  CHECK(run.at(64, 1).waits_in.empty());
+  CHECK(run.at(64, 1).is_in.empty());
+}
+
+TEST_CASE("of a rank that computes while the others wait, the file of its code is kept") {
+  UsageRun run;
+  run.use(1, 60, {100, 1, 0, 0, false, {}});
+  run.report(1, 60, RankStatus::computes, {50, 'C', 9, "python3", "python3.11"});
+  CHECK(run.at(61, 1).is_in.empty());  // nobody waits for it
+  run.states.take_standstill(Standstill{"note", {"it computes", "h1", "gdb"}, {1}});
+  CHECK(run.at(62, 1).is_in == "python3.11");
+  CHECK(run.at(62, 1).phase == RankPhase::running);
+  CHECK(run.at(62, 0).is_in.empty());
+  run.report(1, 64, RankStatus::resumed, {});
+  CHECK(run.at(64, 1).is_in.empty());
+  CHECK_FALSE(run.states.finish(run.start + seconds(65), 1000).standstill);
 }
 
 TEST_CASE("the last whole line of output counts, also of a progress bar and in pieces") {
@@ -101,7 +115,11 @@ TEST_CASE("what is written is read back, whatever the texts hold") {
   run.use(1, 2, {5, 1u << 30, 7, 9, false, {}});
   run.states.take_output(0, "\x1b[2J \"quoted\" \xff\xfe {\n");
   run.report(2, 3, RankStatus::ended, {}, 137);
-  run.states.look(run.start + seconds(3), 1000);
+  const Standstill standstill{
+      "note", {"rank 1 \"waits\" " + std::string(300, 'x'), "h1", "gdb -p 7"}, {0, 1}};
+  run.states.take_standstill(standstill);
+  const std::string while_it_runs = render_usage_json(run.states.look(run.start + seconds(3), 1000));
+  CHECK(parse_usage_json(while_it_runs, "usage.json").standstill == standstill);
   const UsageState& state = run.states.finish(run.start + seconds(5), 1234);
   CHECK(state.over);
   CHECK(state.hosts.size() == 2);

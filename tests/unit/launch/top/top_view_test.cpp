@@ -88,6 +88,45 @@ TEST_CASE("the picture: head, a row for each rank, and no more columns than ther
   CHECK(wide.find("an 80th column cuts") != std::string::npos);
 }
 
+TEST_CASE("of a run that stands still: who holds it up, what to type, and where each rank waits") {
+  TopInput input = top_job();
+  UsageState& usage = *input.usage;
+  usage.hosts.resize(1);
+  usage.ranks.resize(3);
+  for (std::uint32_t rank : {0u, 1u}) {
+    usage.ranks[rank] = top_rank(rank, RankPhase::waiting, 0, 70);
+    usage.ranks[rank].is_in = "futex_do_wait";
+  }
+  usage.ranks[2] = top_rank(2, RankPhase::waiting, 0, 75);
+  usage.ranks[2].is_in = "hrtimer_nanosleep";
+  usage.ranks[2].last_line = usage.ranks[0].last_line = "step 77";
+  usage.standstill = Standstill{
+      "note",
+      {"rank 2 on node1 has moved no bytes for 75 s, nor have the other 2: process 7 (python3) sleeps in "
+       "hrtimer_nanosleep; the others seem to wait for it",
+       "node1", "ssh -t node1 py-spy dump --pid 7"},
+      {2}};
+  CHECK(picture_of(render_top(input, {99, 0, TopOrder::automatic, false, false})) ==
+        "run 20261121-031914-abcdef: running, 1:02:03   srun, job 4711\n"
+        "program: python3 train.py --epochs 3\n"
+        "ranks: 3 on 1 host: 3 waiting\n"
+        "stall: rank 2 on node1 has moved no bytes for 75 s, nor have the other 2: process 7 (python3)\n"
+        "       sleeps in hrtimer_nanosleep; the others seem to wait for it\n"
+        "try:   ssh -t node1 py-spy dump --pid 7\n"
+        "network: node1 in 1 MiB/s out 2 MiB/s\n"
+        "\n"
+        "  RANK  HOST   CORES  STATE      CPU %      MEMORY     WAITS  IN                 LAST OUTPUT\n"
+        "     0  node1      2  waiting        0       1 MiB      1:10  futex_do_wait      step 77\n"
+        "     1  node1      2  waiting        0       2 MiB      1:10  futex_do_wait\n"
+        ">    2  node1      2  waiting        0       3 MiB      1:15  hrtimer_nanosleep  step 77\n");
+  CHECK(numbers_of(sort_ranks(usage, TopOrder::telling)).front() == 2);
+  const auto lines = render_top(input, {99, 30, TopOrder::rank, true, true});
+  CHECK(std::ranges::count_if(lines, [](auto& line) { return line.starts_with("\x1b[1;31m>    2"); }) == 1);
+  usage.over = true;
+  usage.standstill.reset();
+  CHECK(picture_of(render_top(input, {})).find("stall:") == std::string::npos);
+}
+
 TEST_CASE("a screen is filled to its last line, and names how many ranks it does not show") {
   TopInput input = top_job();
   input.usage->ranks[6] = top_rank(6, RankPhase::ended, -1);
@@ -110,7 +149,7 @@ TEST_CASE("foreign texts are no control characters, and colours surround whole l
   input.run.id = input.run.launcher = input.run.job = input.running_on = evil;
   input.run.program = {evil};
   input.usage->hosts[0].name = evil;
-  input.usage->ranks[0].last_line = input.usage->ranks[1].waits_in = evil;
+  input.usage->ranks[0].last_line = input.usage->ranks[1].is_in = evil;
   input.usage->ranks[2] = top_rank(2, RankPhase::stopped, 0, 5);
   for (const std::string& line : render_top(input, {})) {
     CAPTURE(line);
