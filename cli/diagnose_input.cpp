@@ -3,7 +3,9 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "cli/run_ids.hpp"
 #include "doctor/diagnose/signatures_yaml.hpp"
+#include "doctor/diagnose/time_limit_cause.hpp"
 #include "launch/history/run_store.hpp"
 #include "launch/monitor/rank_files.hpp"
 #include "schedulers/client/failure_summary.hpp"
@@ -42,6 +44,12 @@ std::vector<std::string> logs_of(System& system, const schedulers::JobRef& job) 
   return logs;
 }
 
+// Of the newest run of the job.
+std::optional<launch::StandingRun> find_standing_run_of(System& system, const schedulers::JobRef& job) {
+  const auto runs = read_job_runs(system, job);
+  return runs.empty() ? std::nullopt : launch::find_standing_run(system, runs.back().directory);
+}
+
 // Its logs, as `ddlrun logs` finds them, its exit status, and how its scheduler says that it ended. Of an
 // array, those of the first task that failed.
 DiagnoseInput read_job(System& system, schedulers::JobRef job, RunStatus end) {
@@ -60,6 +68,7 @@ DiagnoseInput read_job(System& system, schedulers::JobRef job, RunStatus end) {
     if (!has_log) throw Error(ErrorKind::request, schedulers::why_no_log(system, job, "diagnose"));
     throw Error(ErrorKind::request, schedulers::no_output(system, job, state));
   }
+  if (!is_over(state.state)) input.standing = find_standing_run_of(system, job);
   if (end.status) return input;
   if (is_over(state.state)) input.end.status = state.exit_status;
   if (!input.end.status) input.end.status = schedulers::read_exit_status(system, job);
@@ -120,6 +129,17 @@ diagnose::Diagnosis name_hosts_of_run(System& system, const DiagnoseInput& input
   });
 }
 
+// The note of launch is harmless in a log. Of a run that stands still now, it is the cause.
+diagnose::Diagnosis name_stall(diagnose::Diagnosis diagnosis) {
+  auto& findings = diagnosis.also_seen;
+  const auto stall = std::ranges::find_if(findings, diagnose::is_stall);
+  if (diagnosis.cause || stall == findings.end()) return diagnosis;
+  diagnosis.cause = *stall;
+  findings.erase(stall);
+  diagnosis.verdict = diagnose::Verdict::cause_found;
+  return diagnosis;
+}
+
 }  // namespace
 
 DiagnoseInput read_run_directory(System& system, const std::string& directory, RunStatus end) {
@@ -142,6 +162,7 @@ DiagnoseInput read_run_directory(System& system, const std::string& directory, R
     input.first_failing = diagnose::FailingRank{
         {first->rank, first->host}, how, {directory + "/run.json", 0, "\"first_failure\""}};
   }
+  if (!run.end) input.standing = launch::find_standing_run(system, directory);
   for (std::uint32_t rank = 0; rank < run.rank_count; ++rank) {
     for (const auto stream : {launch::RankStream::out, launch::RankStream::err}) {
       std::string file = launch::rank_file(directory, rank, stream);
@@ -167,6 +188,7 @@ DiagnoseInput read_job_or_run(System& system, const std::string& word, RunStatus
 
 diagnose::Diagnosis complete_diagnosis(System& system, const DiagnoseInput& input,
                                        diagnose::Diagnosis diagnosis) {
+  if (input.standing) diagnosis = name_stall(std::move(diagnosis));
   if (!input.directory.empty() && !input.job) diagnosis = name_hosts_of_run(system, input, diagnosis);
   if (input.first_failing) diagnosis.first_failing = input.first_failing;
   if (input.job) diagnosis = fit_to_job(std::move(diagnosis), *input.job, *diagnose::builtin_signatures());

@@ -4,6 +4,7 @@
 
 #include "base/os/system.hpp"
 #include "doctor/diagnose/job_diagnosis.hpp"
+#include "launch/history/standing_run.hpp"
 
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@ struct DiagnoseInput {
   std::string directory;
   std::optional<diagnose::JobContext> job;
   std::optional<diagnose::FailingRank> first_failing = {};  // by the record of the run
+  std::optional<launch::StandingRun> standing = {};         // the run goes on, and stands still
 };
 
 DiagnoseInput read_run_directory(System& system, const std::string& directory, diagnose::RunStatus end);
@@ -28,7 +30,8 @@ DiagnoseInput read_run_directory(System& system, const std::string& directory, d
 // neither.
 DiagnoseInput read_job_or_run(System& system, const std::string& word, diagnose::RunStatus end);
 
-// Adds how the scheduler reports a job's end and, where its script started nothing, the reason in its log.
+// Adds that the run stands still as the cause, where its logs have none; how the scheduler reports a job's
+// end and, where its script started nothing, the reason in its log.
 diagnose::Diagnosis complete_diagnosis(System& system, const DiagnoseInput& input,
                                        diagnose::Diagnosis diagnosis);
 

@@ -139,6 +139,12 @@ int print_recorded(System& system, const DiagnoseInput& input) {
   return 1;
 }
 
+void print_standing(System& system, const launch::StandingRun& run) {
+  const Message& message = run.standstill.message;
+  system.out(fmt::format("run {} is still running, without progress: {}\n  at:  {}\n  try: {}\n", run.id,
+                         message.what, message.where, message.hint));
+}
+
 int run_on_logs(System& system, const DiagnoseOptions& options) {
   const DiagnoseInput input = read_input(system, options);
   if (!input.recorded.empty() && !options.json && options.signatures.empty() && options.status.empty())
@@ -148,11 +154,17 @@ int run_on_logs(System& system, const DiagnoseOptions& options) {
   diagnose::LogAnalysis analysis(read_signatures(system, options.signatures));
   std::size_t read_count = 0;
   for (const std::string& log : logs) read_count += take_log(system, analysis, log, logs.size() == 1) ? 1 : 0;
+  if (input.standing) {
+    const launch::Standstill& standstill = input.standing->standstill;
+    analysis.begin_source("launch");
+    analysis.take(render_message("ddlrun", standstill.severity, standstill.message));
+    analysis.end_source();
+  }
   if (logs.empty()) {
     analysis.begin_source("stderr");
     for (const std::string& line : input.last_lines) analysis.take(line + "\n");
     analysis.end_source();
-  } else if (read_count == 0)
+  } else if (read_count == 0 && !input.standing)
     throw Error(ErrorKind::request, {fmt::format("all {} logs are binary files", logs.size()),
                                      printable(logs[0]), "file " + quote_shell(logs[0])});
   const diagnose::Diagnosis diagnosis = complete_diagnosis(system, input, analysis.diagnosis(end));
@@ -167,6 +179,7 @@ int run_on_logs(System& system, const DiagnoseOptions& options) {
                  printable(logs[0]),
                  std::string(how_to_log) + "; of a status alone: ddlrun diagnose --status N --from mpirun"});
   }
+  if (input.standing && !options.json) print_standing(system, *input.standing);
   system.out(options.json ? diagnose::render_diagnosis_json(diagnosis)
                           : coloured_report(system.environment, diagnose::render_diagnosis(diagnosis)));
   return diagnose::exit_code(diagnosis);

@@ -6,6 +6,7 @@
 #include "launch/history/history.hpp"
 #include "launch/history/run_record.hpp"
 #include "launch/history/training.hpp"
+#include "launch/monitor/stall_text.hpp"
 #include "launch/monitor/usage_timeline.hpp"
 
 #include <cstddef>
@@ -27,9 +28,10 @@ struct ReportInput {
   RunState state = RunState::ended;
   std::optional<std::int64_t> seconds;  // how long it took, or has run
   std::string directory;
-  std::string command_line;             // that started it, to be pasted
-  std::vector<ReportPicture> machines;  // with the ranks of one host each
-  std::optional<UsageTimeline> usage;   // of the ranks; nothing where launch has written none
+  std::string command_line;              // that started it, to be pasted
+  std::vector<ReportPicture> machines;   // with the ranks of one host each
+  std::optional<Standstill> standstill;  // now
+  std::optional<UsageTimeline> usage;    // of the ranks; nothing where launch has written none
   std::optional<Training> training;
   std::string metrics_file;               // where that was read
   std::string timeline;                   // a file, or ""

@@ -8,6 +8,7 @@
 #include "launch/history/plan_gpus.hpp"
 #include "launch/history/run_record.hpp"
 #include "launch/history/run_store.hpp"
+#include "launch/history/standing_run.hpp"
 #include "launch/monitor/rank_files.hpp"
 #include "launch/monitor/usage_state.hpp"
 #include "topology/machine_json.hpp"
@@ -119,6 +120,7 @@ void read_usage(System& system, ReportInput& input) {
   if (!system.files.exists(path)) return;
   try {
     UsageState state = parse_usage_json(system.files.read(path, max_usage_bytes), path);
+    input.standstill = find_standstill(input.state, state, unix_seconds(system));
     if (!state.timeline.seconds.empty()) input.usage = std::move(state.timeline);
   } catch (const Error& error) {
     input.notes.push_back("no use of cores: " + error.message().what);

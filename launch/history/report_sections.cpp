@@ -93,6 +93,13 @@ std::string render_state(RunState state) {
   return {};
 }
 
+std::string render_standstill(const Standstill& standstill) {
+  const Message& message = standstill.message;
+  return fmt::format("<p><b>Still running, without progress</b>: {}</p>\n<p>On {}, try:</p>\n<pre>{}</pre>\n",
+                     escape_html(message.what, 1000), escape_html(message.where, 100),
+                     escape_html(message.hint, 400));
+}
+
 // At most most_rank_rows, ascending; odd ones first among those that are chosen.
 std::vector<const RunRank*> chosen_ranks(const RunRecord& run) {
   std::vector<const RunRank*> ranks;
@@ -166,6 +173,7 @@ ChartLine epoch_line(std::string name, std::string colour, const std::vector<Tra
 std::string render_result_section(const ReportInput& input) {
   const RunRecord& run = input.run;
   std::string text = render_state(input.state);
+  if (input.standstill) text += render_standstill(*input.standstill);
   // Ranks that are ended because of a stall may fail meanwhile.
   if (run.watched && !run.watched->stall.empty())
     text +=

@@ -210,6 +210,24 @@ launch idle 1 --stall-timeout 1 -- sleep 5
 same "idle: status" 0 "$status"
 has "idle" idle.err "ddlrun: note: rank 0 on $(hostname) has used almost no CPU time"
 has_not "idle" idle.err "warning"
+# While it hangs, others show the same note.
+"$DDLRUN" launch 1 --run-dir hangs --stall-timeout 1 -- sleep 8 > hangs.out 2> hangs.err < /dev/null &
+job=$!
+for _ in $(seq 1 50); do [[ $("$DDLRUN" top --once hangs 2> /dev/null) == *stall:* ]] && break; sleep 0.1; done
+"$DDLRUN" top --once hangs > hangs.top
+has "top of a run that hangs" hangs.top "stall: rank 0 on $(hostname) has used almost no CPU time"
+has "top of a run that hangs" hangs.top '(sleep) sleeps'
+check "top marks the rank" grep -q '^>    0 ' hangs.top
+"$DDLRUN" diagnose hangs > hangs.diagnosis
+same "diagnose a run that hangs: status" 1 $?
+has "diagnose a run that hangs" hangs.diagnosis 'is still running, without progress: rank 0 on'
+has "diagnose a run that hangs" hangs.diagnosis 'cause: no rank makes progress'
+"$DDLRUN" report hangs -o hangs.html 2> /dev/null
+has "report of a run that hangs" hangs.html '<b>Still running, without progress</b>: rank 0 on'
+wait $job
+same "a run that hangs for a while: status" 0 $?
+"$DDLRUN" report hangs -o hangs.html 2> /dev/null
+has_not "report of its end" hangs.html 'Still running'
 launch never 1 --stall-timeout 0 -- sleep 3
 has_not "--stall-timeout 0" never.err "note"
 

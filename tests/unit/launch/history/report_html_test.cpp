@@ -33,6 +33,7 @@ ReportInput evil_input() {
   part.start = part.directory = part.job = evil;
   input.job_runs = {part, part};
   input.machines = {{evil, "<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"><g/></svg>"}};
+  input.standstill = Standstill{evil, {evil, evil, evil}, {0}};
   input.usage = UsageTimeline{{1, 2}, {{evil, {1, 2}, {3, 4}}}};
   input.training.emplace();
   input.training->net = input.training->data = evil;
@@ -67,6 +68,7 @@ TEST_CASE("use of cores and memory: a line for each series, with a gap where it 
   ReportInput input;
   CHECK(count(render_report_html(input), "Use of cores") == 0);
   const double none = std::nan("");
+  input.standstill = Standstill{evil, {evil, evil, evil}, {0}};
   input.usage = UsageTimeline{{1, 2, 3, 4, 5}, {{"rank 0", {1, 1, none, 2, 2}, {9, 9, none, none, none}}}};
   const std::string html = render_report_html(input);
   CHECK(count(html, "<h2>Use of cores and memory</h2>") == 1);

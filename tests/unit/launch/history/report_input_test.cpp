@@ -2,7 +2,9 @@
 #include "launch/history/report_input.hpp"
 
 #include "base/text/error.hpp"
+#include "launch/history/report_html.hpp"
 #include "launch/history/run_record.hpp"
+#include "launch/history/standing_run.hpp"
 #include "tests/support/fake_host_info.hpp"
 #include "tests/support/fake_system.hpp"
 #include "topology/machine.hpp"
@@ -105,6 +107,34 @@ TEST_CASE("the last lines of the rank that failed first") {
   const ReportInput input = reported.read();
   CHECK(input.first_log == "/runs/r/out/rank-0001.err");
   CHECK(input.first_lines == std::vector<std::string>{"loading", "out of memory"});
+}
+
+TEST_CASE("what stands still is shown of a run that goes on, while its launch writes it") {
+  UsageState usage;
+  usage.written_s = 1000;
+  usage.standstill = Standstill{"note", {"rank 3 sleeps", "h2", "gdb -p 7"}, {3}};
+  for (const RunState state : {RunState::running, RunState::elsewhere})
+    CHECK(find_standstill(state, usage, 1010) == usage.standstill);
+  CHECK_FALSE(find_standstill(RunState::running, usage, 1011));
+  for (const RunState state : {RunState::ended, RunState::unseen})
+    CHECK_FALSE(find_standstill(state, usage, 1001));
+  Reported reported;
+  reported.run.end.reset();
+  reported.run.host = "another";
+  const auto now =
+      std::chrono::duration_cast<std::chrono::seconds>(reported.interfaces().clock.now().time_since_epoch());
+  usage.written_s = now.count();
+  reported.files.files["/runs/r/usage.json"] = render_usage_json(usage);
+  const ReportInput input = reported.read();
+  CHECK(input.standstill == usage.standstill);
+  const std::string html = render_report_html(input);
+  CHECK(html.find("<b>Still running, without progress</b>: rank 3 sleeps") != std::string::npos);
+  CHECK(html.find("<pre>gdb -p 7</pre>") != std::string::npos);
+  System system = reported.interfaces();
+  REQUIRE(find_standing_run(system, "/runs/r"));
+  CHECK(find_standing_run(system, "/runs/r")->id == "r");
+  reported.files.files["/runs/r/usage.json"] = "{";
+  CHECK_FALSE(find_standing_run(system, "/runs/r"));
 }
 
 TEST_SUITE_END();
