@@ -33,11 +33,11 @@ constexpr std::string_view top_examples =
 
 constexpr std::string_view top_notes =
     R"(For each rank: host, planned cores, state, use of its cores, memory, bytes read and written, how long it
-has waited and in what, and its last line of output where launch reads that. Of a run that stands still, launch's
-report of that is shown, and > marks the ranks that it names. Ranks report each 2 s; more than 8,192 of
-them less often. Where stdout is no terminal, one picture is printed, and with --interval one after another.
-Of a run that is over, the last state is printed. With more ranks than lines, those come first that failed,
-are stopped or silent, or do what few of the others do.
+has waited and in what, and its last line of output where launch reads that. Of a run that stands still,
+launch's report of that is shown, and > marks the ranks that it names. Ranks report each 2 s; more than
+8,192 of them less often. Where stdout is no terminal, one picture is printed, and with --interval one
+after another. Of a run that is over, the last state is printed. With more ranks than lines, those come
+first that failed, are stopped or silent, or do what few of the others do.
 Keys: q quits; t, r, c, m and w sort.)";
 
 struct TopOptions {

@@ -67,8 +67,8 @@ start --launcher ssh --on-stall warn
 picture node1 '^ +1 +node2 +2 +running ' last
 mapfile -t frozen < <(everything | cut -d' ' -f2)
 kill -STOP "${frozen[@]}"
-picture node1 '^ +1 +node2 +2 +silent .* 0:[2-5][0-9]' last
-has "silent" "$work/picture" 'slowest: rank 1 on node2 is silent'
+picture node1 '^> +1 +node2 +2 +silent .* 0:[2-5][0-9]' last
+has "silent" "$work/picture" 'stall: host node2 has been silent for '
 kill -CONT "${frozen[@]}"
 picture node1 '^ +1 +node2 +2 +running ' last
 end silent
