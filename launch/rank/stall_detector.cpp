@@ -170,8 +170,10 @@ StallEvent StallDetector::take(Time now, const TreeSnapshot& sample) {
   if (moves) last_bytes_ = now;
   std::optional<std::string> library;
   const bool busy = !moves && uses_cpu(now, sample);
-  const bool computes = busy && busy_share(now, sample) > starved_share &&
-                        core_share(last_->cpu_ns, sample.cpu_ns, now - last_look_) > computing_share;
+  // One that was reported still does while it gets less of its core.
+  const bool computes =
+      busy && busy_share(now, sample) > starved_share &&
+      (computes_ || core_share(last_->cpu_ns, sample.cpu_ns, now - last_look_) > computing_share);
   if (busy) library = spins_in(now, sample.pid);
   if (!computes) last_idle_ = now;
   const bool waits = busy && library && !library->empty();

@@ -292,6 +292,10 @@ TEST_CASE("a rank that computes without a byte is reported once, until it waits 
   CHECK(reported[0].state == 'C');
   CHECK(reported[1].kind == StallEvent::resumed);
   CHECK(judge(60, {at_full_speed(600, true)}).empty());
+  Stretch starved{100, true};  // on a core that it shares with many
+  starved.cores = 0.03;
+  starved.delayed = 0.9;
+  CHECK(judge(60, {at_full_speed(100), starved, at_full_speed(100)}).size() == 1);
   CHECK(judge(60, {{600, true}}).empty());  // at 5 % of a core
   // MPI's wait at full speed is a stall of its own.
   const auto waits = judge(60, {at_full_speed(100), at_full_speed(100, false, true)});
