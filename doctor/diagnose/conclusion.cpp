@@ -28,13 +28,12 @@ namespace ddlrun::diagnose {
 
 namespace {
 
-constexpr std::size_t few_lines = 3;
-constexpr std::size_t most_before = 6;
+constexpr std::size_t few_lines = 3, most_before = 6;
 constexpr std::string_view options_id = "L14";  // its remedy is --help, which explains no input file
 constexpr std::string_view abort_id = "E26";
 constexpr std::string_view failed_rule_id = "Y154";  // Snakemake may start the rule again
 constexpr std::string_view nul_end_id = "J101";
-constexpr int min_likely_score = 60;  // where the run certainly failed; else min_failure_score
+constexpr int min_likely_score = 60;  // where the run certainly failed, unless a message ends the log
 
 bool ended_well(const RunStatus& end) { return end.status && *end.status == 0; }
 
@@ -79,12 +78,13 @@ void add_last_words(Finding& cause, const LogFacts& log) {
 // What general rules find where no signature gives a cause.
 void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed) {
   if (!certainly_failed && (run_completes(log) || run_survives(log))) return;
-  const int min_score = log.tracebacks.is_cut_off() ? min_doubtful_score
-                        : certainly_failed          ? min_likely_score
-                        : ends_in_trouble(log)      ? min_end_score
-                                                    : min_failure_score;
   auto& findings = diagnosis.also_seen;
   if (!findings.empty() && findings.front().kind <= SignatureClass::fact) return;
+  const int min_score = log.tracebacks.is_cut_off()             ? min_doubtful_score
+                        : certainly_failed && !findings.empty() ? min_likely_score
+                        : ends_in_trouble(log)                  ? min_end_score
+                        : certainly_failed                      ? min_likely_score
+                                                                : min_failure_score;
   std::vector<SalientLine> candidates = log.salient.kept();
   if (shows_only_consequences(log))
     std::erase_if(candidates, [&](const SalientLine& one) {

@@ -33,6 +33,25 @@ TEST_CASE("an error in words outranks a crash, and of one weight the earliest co
   CHECK(most_telling({}, 0) == nullptr);
 }
 
+// help-dash-host.txt and help-prte-rmaps-base.txt of PRRTE 3.0.8: no word in them is one of an error.
+TEST_CASE("the last message of mpirun is the likely cause, with and without the status of the run") {
+  for (const std::string message : {"The requested number of empty hosts was not available \u2014 the system "
+                                    "was\nshort by 4 hosts.  Please "
+                                    "recheck your allocation.\n",
+                                    "A mapping directive was given that requires knowledge of\na remote "
+                                    "node's topology. However, no topology "
+                                    "info is\navailable for the following node:\n\n  Node: node2\n"}) {
+    const std::string rule(help_ruler);
+    for (const RunStatus& end : {RunStatus{}, RunStatus{1}, RunStatus{1, LogSource::mpirun}}) {
+      const Diagnosis found = diagnose_text(rule + "\n" + message + rule + "\n", end);
+      CAPTURE(message);
+      CHECK(found.verdict == Verdict::likely_cause);
+      REQUIRE(found.cause);
+      CHECK(message.starts_with(found.cause->title.substr(0, 40)));
+    }
+  }
+}
+
 TEST_CASE("a message of several lines gives one headline") {
   struct Row {
     std::string text;
