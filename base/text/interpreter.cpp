@@ -13,6 +13,13 @@ namespace {
 constexpr std::array<std::string_view, 5> shells{"bash", "sh", "dash", "zsh", "ksh"};
 constexpr std::array<std::string_view, 4> evaluators{"perl", "Rscript", "julia", "ruby"};  // -e TEXT
 
+constexpr std::array<std::string_view, 33> starters{
+    "env",        "nice",      "ionice",      "nohup",   "setsid",  "stdbuf",  "unbuffer",
+    "time",       "timeout",   "chrt",        "prlimit", "setarch", "numactl", "taskset",
+    "likwid-pin", "apptainer", "singularity", "podman",  "docker",  "enroot",  "ch-run",
+    "shifter",    "conda",     "micromamba",  "uv",      "strace",  "ltrace",  "gdb",
+    "cuda-gdb",   "valgrind",  "perf",        "nsys",    "ncu"};
+
 // Options whose value is the next word.
 bool takes_value(bool python, const std::string& option) {
   if (python) return option == "-W" || option == "-X";
@@ -44,6 +51,10 @@ bool is_python(std::string_view program) { return base_name(program).starts_with
 
 bool is_shell(std::string_view program) {
   return std::ranges::find(shells, base_name(program)) != shells.end();
+}
+
+bool starts_another(std::string_view program) {
+  return std::ranges::find(starters, base_name(program)) != starters.end();
 }
 
 std::string render_script_start(const std::string& name) {

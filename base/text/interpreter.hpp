@@ -14,6 +14,8 @@ namespace ddlrun {
 bool is_python(std::string_view program);
 // "sh", "/bin/bash".
 bool is_shell(std::string_view program);
+// A program whose own words name the one that it starts: "numactl", "/usr/bin/timeout", "apptainer".
+bool starts_another(std::string_view program);
 
 // How a script beside the user is started: "python3 train.py", "./run.sh".
 std::string render_script_start(const std::string& name);

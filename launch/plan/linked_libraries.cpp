@@ -18,12 +18,9 @@ constexpr std::chrono::seconds longest_python_start{10};
 
 bool is_launcher_of_others(std::string_view path) {
   const std::string_view name = base_name(path);
-  constexpr std::array<std::string_view, 18> names{"sh",      "bash", "dash", "ksh",  "zsh",   "env",
-                                                   "perl",    "ruby", "java", "node", "julia", "numactl",
-                                                   "taskset", "nice", "time", "gdb",  "nsys",  "strace"};
-  const bool is_interpreter = is_python(path) || name.starts_with("Rscript") || name == "R";
-  const bool is_container = name == "apptainer" || name == "singularity";
-  return is_interpreter || is_container || std::find(names.begin(), names.end(), name) != names.end();
+  constexpr std::array<std::string_view, 6> interpreters{"perl", "ruby", "java", "node", "julia", "R"};
+  return is_python(path) || is_shell(path) || starts_another(path) || name.starts_with("Rscript") ||
+         std::ranges::find(interpreters, name) != interpreters.end();
 }
 
 namespace {

@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 namespace ddlrun::launch {
@@ -83,15 +82,11 @@ Detection detect_script(System& system, const Command& program, frameworks::Dete
   return frameworks::detect_framework(request);
 }
 
-// Programs that start another one, which their own words name.
-constexpr std::array<std::string_view, 14> starters_of_one{
-    "apptainer", "singularity", "env",  "numactl", "taskset", "nice", "time",
-    "timeout",   "stdbuf",      "nsys", "ncu",     "strace",  "gdb",  "perf"};
-
-// Behind such a program, the Python command whose script is here: "apptainer exec python.sif python3
-// train.py". An image has no script behind its name, so no option of the programs needs to be known.
+// Behind a program that starts another one, the Python command whose script is here: "apptainer exec
+// python.sif python3 train.py". An image has no script behind its name, so no option of the programs needs to
+// be known.
 Command find_started_python(System& system, const Command& program) {
-  if (std::ranges::find(starters_of_one, base_name(program[0])) == starters_of_one.end()) return {};
+  if (!starts_another(program[0])) return {};
   for (auto word = program.begin() + 1; word != program.end(); ++word) {
     if (!is_python(*word)) continue;
     Command inner(word, program.end());

@@ -24,4 +24,11 @@ TEST_CASE("the script of a command") {
   CHECK(find_script(Words{"bash"}) == std::nullopt);
 }
 
+TEST_CASE("programs that start the one behind their own words") {
+  for (const char* starter : {"timeout", "/usr/bin/stdbuf", "ncu", "perf", "numactl", "apptainer", "env"})
+    CHECK(starts_another(starter));
+  for (const char* other : {"./train", "python3", "bash", "./timeout.py", ""})
+    CHECK_FALSE(starts_another(other));
+}
+
 TEST_SUITE_END();

@@ -33,11 +33,13 @@ struct Host {
     image.needed = std::move(needed);
     add(path, image.bytes());
   }
-  OpenMpRuntime find(const Command& program) {
+  launch::ProgramLibraries read(const Command& program) {
     System system{processes, files,  clock, environment, [](std::string_view) {}, [](std::string_view) {},
                   {},        &kernel};
-    return launch::find_openmp_runtime(launch::read_program_libraries(system, program));
+    return launch::read_program_libraries(system, program);
   }
+  OpenMpRuntime find(const Command& program) { return launch::find_openmp_runtime(read(program)); }
+  launch::ProgramMpi find_mpi(const Command& program) { return launch::find_program_mpi(read(program)); }
 };
 
 }  // namespace
@@ -56,6 +58,8 @@ TEST_CASE("the runtime is found in the program's libraries and in theirs") {
   host.add_elf("/bin/broken", {"libc.so.6", "libgone.so.1"});
   host.add_elf("/bin/static", {});
   host.add_elf("/bin/python3.11", {"libc.so.6"});
+  for (const char* starter : {"timeout", "stdbuf", "perf", "numactl"})
+    host.add_elf(std::string("/bin/") + starter, {"libc.so.6"});
   host.add_elf("/work/here", {"libiomp5.so"});
   host.files.files["./here"] = "";
   host.add("/bin/script", "#!/bin/sh\n");
@@ -71,6 +75,15 @@ TEST_CASE("the runtime is found in the program's libraries and in theirs") {
     CAPTURE(row.program);
     CHECK(affinity::name_of(host.find({row.program})) == affinity::name_of(row.runtime));
   }
+  // Of the program behind another one, its own libraries say nothing: neither of OpenMP nor of MPI.
+  for (const Command& program :
+       {Command{"timeout", "60", "./mpi_program"}, Command{"/bin/stdbuf", "-oL", "x"},
+        Command{"perf", "stat", "x"}, Command{"numactl", "-m0", "x"}}) {
+    CAPTURE(program[0]);
+    CHECK(host.find(program) == OpenMpRuntime::unknown);
+    CHECK(host.find_mpi(program) == launch::ProgramMpi::unknown);
+  }
+  CHECK(host.find_mpi({"plain"}) == launch::ProgramMpi::none);
 }
 
 TEST_SUITE_END();

@@ -69,7 +69,8 @@ TEST_CASE("behind a container, a binding or a tracer, the Python script counts")
   for (const Command& program :
        {Command{"apptainer", "exec", "--nv", "--bind", "/a:/b", "image.sif", "python3", "torch.py"},
         Command{"/usr/bin/singularity", "exec", "python.sif", "python3", "-u", "torch.py", "--lr", "1"},
-        Command{"env", "A=1", "python3", "torch.py"}, Command{"numactl", "-m0", "python3", "torch.py"}}) {
+        Command{"env", "A=1", "python3", "torch.py"}, Command{"numactl", "-m0", "python3", "torch.py"},
+        Command{"nohup", "valgrind", "python3", "torch.py"}}) {
     CAPTURE(program[0]);
     LaunchFlags flags;
     flags.program = program;
