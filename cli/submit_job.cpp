@@ -114,10 +114,12 @@ void print_thread_variables(System& system, const JobSpec& job) {
   flags.framework.framework = job.framework;
   for (const std::string& entry : job.environment)
     if (entry.find('=') != std::string::npos) flags.exports.push_back(entry);
-  const launch::LaunchSpec spec = launch::resolve_launch_spec(system, flags);
   const auto cores = static_cast<int>(job.cores_per_node), ranks = static_cast<int>(job.ranks_per_node());
+  const bool is_crowded = cores > 0 && ranks > cores;  // by --oversubscribe, which binds no rank to a core
+  if (is_crowded) flags.bind_to = "none";
+  const launch::LaunchSpec spec = launch::resolve_launch_spec(system, flags);
   launch::ExpectedRanks expected;
-  expected.fewest_cores = cores > 0 ? cores / ranks : static_cast<int>(job.threads);
+  expected.fewest_cores = cores > 0 ? std::max(1, cores / ranks) : static_cast<int>(job.threads);
   expected.most_cores = cores > 0 ? (cores + ranks - 1) / ranks : expected.fewest_cores;
   expected.threads_per_core = std::max(1u, job.hardware_threads_per_core);
   std::vector<std::string> words;

@@ -159,18 +159,38 @@ std::string render_slot(const MachineTopology& machine, const std::vector<CoreIn
   return text;
 }
 
+namespace {
+
+// More ranks than cores. With a core each, ranks that wait would crowd some cores while others idle; each may
+// use all cores instead, unless the user gave it one.
+CoreAllocation share_cores(const MachineTopology& machine, std::uint32_t ranks, const PlanOptions& options) {
+  const auto cores = static_cast<std::uint32_t>(machine.cores.size());
+  const bool is_bound = options.cores_per_rank == 1;
+  CoreAllocation shares;
+  if (is_bound) {
+    shares = share_by_packages(machine, cores, 1);
+  } else {
+    CoreBlock& all = shares.ranks.emplace_back();
+    for (const Core& core : machine.cores) all.cores.push_back(core.index);
+    all.reason = fmt::format("all {} cores, shared by {} ranks", cores, ranks);
+  }
+  shares.remarks.push_back(fmt::format("{} ranks share {} core{}{}: to try a job out, not for speed", ranks,
+                                       cores, cores == 1 ? "" : "s",
+                                       is_bound || cores == 1 ? "" : ", none is bound to one of them"));
+  return shares;
+}
+
+}  // namespace
+
 MachinePlan plan_machine(const MachineTopology& machine, std::uint32_t ranks, const PlanOptions& options) {
   const auto cores = static_cast<std::uint32_t>(machine.cores.size());
   const bool share = options.oversubscribe && options.cores_per_rank <= 1 && cores > 0 && ranks > cores;
-  const std::uint32_t alone = share ? cores : ranks;  // ranks with cores of their own; the others repeat them
-  check_rank_count(machine, alone, options);
-  CoreAllocation shares = !share && use_gpus(machine, ranks, options.by)
+  if (!share) check_rank_count(machine, ranks, options);
+  CoreAllocation shares = share ? share_cores(machine, ranks, options)
+                          : use_gpus(machine, ranks, options.by)
                               ? share_by_gpus(machine, ranks, options.cores_per_rank)
-                              : share_by_packages(machine, alone, options.cores_per_rank);
+                              : share_by_packages(machine, ranks, options.cores_per_rank);
   MachinePlan plan{machine, {}, std::move(shares.remarks)};
-  if (share)
-    plan.remarks.push_back(fmt::format("{} ranks share {} core{}: to try a job out, not for speed", ranks,
-                                       cores, cores == 1 ? "" : "s"));
   for (std::size_t x = 0; x < ranks; ++x)
     plan.ranks.push_back(make_placement(machine, shares.ranks[x % shares.ranks.size()], x));
   return plan;

@@ -18,7 +18,7 @@ struct PlanOptions {
   RankOrder order = RankOrder::ddl;
   MapBy by = MapBy::automatic;
   int cores_per_rank = 0;      // 0: all cores are dealt out; else exactly so many each
-  bool oversubscribe = false;  // more ranks than cores share them, in turn; without GPUs
+  bool oversubscribe = false;  // more ranks than cores share all of them; with cores_per_rank 1 in turn
 };
 
 // Where local rank x sits on one kind of machine.

@@ -92,6 +92,17 @@ RankCores split_cores(std::vector<int> cores, std::size_t servers, std::size_t s
   return rank;
 }
 
+// Intel Caffe binds its threads itself: of ranks that share all cores, each gets one, in turn.
+std::vector<std::vector<topology::CoreIndex>> cores_to_bind(const topology::MachinePlan& plan) {
+  const std::size_t cores = plan.machine.cores.size();
+  std::vector<std::vector<topology::CoreIndex>> ranks;
+  for (const topology::LocalPlacement& rank : plan.ranks)
+    ranks.push_back(plan.ranks.size() > cores && !rank.cores.empty()
+                        ? std::vector{rank.cores[ranks.size() % rank.cores.size()]}
+                        : rank.cores);
+  return ranks;
+}
+
 HostCores deal_cores(const FrameworkRequest& request) {
   const topology::MachinePlan& machine = only_machine(request);
   HostCores host;
@@ -99,8 +110,9 @@ HostCores deal_cores(const FrameworkRequest& request) {
   if (host.cpu.empty())
     host.cpu = cpu_of_model(machine.machine.packages.empty() ? "" : machine.machine.packages[0].model);
   host.pus = machine.machine.pu_count();
+  const auto ranks = cores_to_bind(machine);
   std::size_t fewest = SIZE_MAX;
-  for (const topology::LocalPlacement& rank : machine.ranks) fewest = std::min(fewest, rank.cores.size());
+  for (const auto& cores : ranks) fewest = std::min(fewest, cores.size());
   host.servers = servers_of(request, host.cpu, machine.ranks.size());
   const int most = static_cast<int>(fewest) - host.servers;
   if (most < 1) {
@@ -114,11 +126,11 @@ HostCores deal_cores(const FrameworkRequest& request) {
                                          "--num_mlsl_servers"});
   }
   host.spare = most - threads_of(request, most);
-  for (const topology::LocalPlacement& rank : machine.ranks) {
+  for (const auto& cores : ranks) {
     // Local ranks that have a core more leave it: the number of threads is one for all.
-    const std::size_t extra = rank.cores.size() - fewest;
+    const std::size_t extra = cores.size() - fewest;
     host.ranks.push_back(
-        split_cores(first_pus(machine.machine, rank.cores), static_cast<std::size_t>(host.servers),
+        split_cores(first_pus(machine.machine, cores), static_cast<std::size_t>(host.servers),
                     static_cast<std::size_t>(host.spare) + extra, machine.ranks.size() == 1));
   }
   return host;

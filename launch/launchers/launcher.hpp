@@ -55,6 +55,9 @@ struct LauncherWords {
 // The user's arguments for the launcher choose the ranks' directory.
 bool names_workdir(const LauncherWords& words);
 
+// Why Open MPI's ranks get mpi_yield_when_idle where they may share cores.
+constexpr std::string_view why_yield = "ranks that wait leave the core to those that compute";
+
 struct LaunchRequest {
   SelectedLauncher launcher;
   LauncherWords words;

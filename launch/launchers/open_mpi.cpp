@@ -127,7 +127,7 @@ void add_shared_cores(CommandBuilder& builder, const LaunchRequest& request, con
     builder.add({"--bind-to", "core:overload-allowed"}, "--oversubscribe: several ranks on a core");
   const std::string name = "mpi_yield_when_idle";
   if (!Settings(request, environment).chosen_by_user(name))
-    builder.add({"--mca", name, "1"}, "ranks that wait leave the core to those that compute");
+    builder.add({"--mca", name, "1"}, std::string(why_yield));
 }
 
 // PRRTE's daemons start ranks in threads and miss the end of a rank that exits before its thread has noted

@@ -35,20 +35,23 @@ std::string render_host_list(const RankMap& rank_map) {
   return text;
 }
 
-void add_mca_variables(CommandBuilder& builder, const LaunchRequest& request) {
+void add_mca_variables(CommandBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
   const auto add = [&](const std::string& name, const std::string& value, const std::string& why) {
     builder.set("OMPI_MCA_" + name, value, why);
   };
   for (const auto& [name, value, why] : request.chosen_mca) {
     if (name.starts_with("btl_")) add(name, value, why);  // its daemons do not run under srun
   }
+  const auto is_yield = [](const auto& entry) { return entry.first == "mpi_yield_when_idle"; };
+  if (request.shares_cores && std::ranges::none_of(request.words.mca, is_yield))
+    builder.set_unless_given(environment, "OMPI_MCA_mpi_yield_when_idle", "1", std::string(why_yield));
   for (const auto& [name, value] : request.words.mca) add(name, value, "you requested it");
 }
 
 // Explicit, because sbatch --export=NONE sets SLURM_EXPORT_ENV (Slurm 22.05), by which srun would leave out
 // what launch sets.
-void add_environment(CommandBuilder& builder, const LaunchRequest& request) {
-  add_mca_variables(builder, request);
+void add_environment(CommandBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
+  add_mca_variables(builder, request, environment);
   builder.add({"--export=ALL"}, "the ranks get the whole environment, as by srun alone; launch sets in it:");
   builder.add_name_reasons();
 }
@@ -145,7 +148,7 @@ LaunchCommand plan_srun_command(const LaunchRequest& request, const EnvVars& env
   if (request.pmi == "pmix")
     builder.set_unless_given(environment, "SLURM_PMIX_FENCE", "ring",
                              "else a rank may get a message before its MPI_Init is ready, and crash");
-  add_environment(builder, request);
+  add_environment(builder, request, environment);
   if (request.words.tag_output) builder.add({"--label"}, "each line starts with its rank");
   builder.add_asked(request.words.mpi_arguments);
   return std::move(builder).finish();

@@ -2,30 +2,63 @@
 #include "launch/plan/job_plan.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <utility>
 
 namespace ddlrun::launch {
 
-int JobPlan::fewest_cores() const {
-  const auto least =
-      std::min_element(ranks.begin(), ranks.end(), [](auto& a, auto& b) { return a.cores < b.cores; });
-  return least == ranks.end() ? 0 : least->cores;
+namespace {
+
+// Ranks and cores of the hosts whose machines are known.
+struct HostLoad {
+  std::size_t ranks = 0, cores = 0;
+
+  bool is_crowded() const { return ranks > cores; }
+};
+
+std::map<std::string, HostLoad> loads_of(const JobPlan& job) {
+  std::map<std::string, HostLoad> loads;
+  for (std::size_t i = 0; i < job.hosts.size() && i < job.machines.machine_of_host.size(); ++i)
+    loads[job.hosts[i]].cores = job.machines.machines[job.machines.machine_of_host[i]].cores.size();
+  for (const PlannedRank& rank : job.ranks)
+    if (const auto found = loads.find(rank.host); found != loads.end()) ++found->second.ranks;
+  std::erase_if(loads, [](const auto& load) { return load.second.ranks == 0; });
+  return loads;
 }
 
-int JobPlan::most_cores() const {
-  const auto most =
-      std::max_element(ranks.begin(), ranks.end(), [](auto& a, auto& b) { return a.cores < b.cores; });
-  return most == ranks.end() ? 0 : most->cores;
+// The least and the most cores that a rank can count on.
+std::pair<int, int> cores_of_ranks(const JobPlan& job) {
+  if (job.ranks.empty()) return {0, 0};
+  const auto loads = loads_of(job);
+  std::pair<int, int> cores{std::numeric_limits<int>::max(), 0};
+  for (const PlannedRank& rank : job.ranks) {
+    const auto load = loads.find(rank.host);
+    const bool is_crowded = load != loads.end() && load->second.is_crowded();
+    const int own = is_crowded ? std::min(rank.cores, 1) : rank.cores;
+    cores = {std::min(cores.first, own), std::max(cores.second, own)};
+  }
+  return cores;
+}
+
+}  // namespace
+
+int JobPlan::fewest_cores() const { return cores_of_ranks(*this).first; }
+
+int JobPlan::most_cores() const { return cores_of_ranks(*this).second; }
+
+bool JobPlan::is_crowded() const {
+  const auto loads = loads_of(*this);
+  return std::ranges::any_of(ranks, [&](const PlannedRank& rank) {
+    const auto load = loads.find(rank.host);
+    return rank.cores > 1 && load != loads.end() && load->second.is_crowded();
+  });
 }
 
 int JobPlan::room_for_cores() const {
-  std::map<std::string, std::size_t> ranks_of_host;
-  for (const PlannedRank& rank : ranks) ++ranks_of_host[rank.host];
   std::size_t least = 0;
-  for (std::size_t i = 0; i < hosts.size() && i < machines.machine_of_host.size(); ++i) {
-    const auto found = ranks_of_host.find(hosts[i]);
-    if (found == ranks_of_host.end()) continue;
-    const std::size_t room = machines.machines[machines.machine_of_host[i]].cores.size() / found->second;
+  for (const auto& [host, load] : loads_of(*this)) {
+    const std::size_t room = load.cores / load.ranks;
     least = least == 0 ? room : std::min(least, room);
   }
   return static_cast<int>(least);

@@ -24,8 +24,9 @@ struct JobPlan {
   std::vector<std::string> remarks;   // choices that ddlrun made, for people
   std::vector<std::string> findings;  // of the rankfile's linter, warnings too
 
-  int fewest_cores() const;
+  int fewest_cores() const;  // that a rank can count on: one where the ranks of its host outnumber the cores
   int most_cores() const;
+  bool is_crowded() const;     // some ranks share several cores that they outnumber
   int room_for_cores() const;  // the most cores that each of these ranks could get; 0: unknown
   bool on_this_host(const Environment& environment) const;
   bool all_on_this_host(const Environment& environment) const;

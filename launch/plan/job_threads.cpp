@@ -72,7 +72,7 @@ ThreadRequest plan_rank_threads(const LaunchSpec& spec, LauncherKind launcher, c
   request.oversubscribed = request.threads > request.cores && request.cores > 0;
   request.verbose = spec.threads.show;
   const bool by_mpirun = launcher == LauncherKind::open_mpi;  // else by ddlrun exec, whatever is said
-  request.bound = spec.placement.binds;
+  request.bound = spec.placement.binds && !job.is_crowded();
   request.launcher = by_mpirun ? "open-mpi" : "exec";
   request.tensorflow =
       spec.threads.affinity != AffinityMode::off && is_tensorflow(spec.framework.framework, program);

@@ -113,9 +113,9 @@ Dims dims_of_number(std::uint32_t ranks, std::uint32_t hosts) {
 }
 
 // In terms of --np -N: its user did not type DIMS.
-void check_local_ranks(const JobShape& shape, const JobPlan& job) {
+void check_local_ranks(const JobShape& shape, bool may_share, const JobPlan& job) {
   const std::size_t cores = job.machines.machines[0].cores.size(), ranks = shape.local_ranks;
-  if (ranks <= cores) return;
+  if (ranks <= cores || may_share) return;
   throw Error(ErrorKind::request,
               {fmt::format("{} ranks need {} cores, this host has {}", ranks, ranks, cores),
                fmt::format("--np -{}", ranks), fmt::format("--np -{}", cores)});
@@ -133,7 +133,7 @@ Dims dims_for(const JobShape& shape, const topology::PlanOptions& plan, JobPlan&
 
 void plan_ranks(const JobShape& shape, const topology::PlanOptions& plan_options, JobPlan& job,
                 int mpi_major) {
-  check_local_ranks(shape, job);
+  check_local_ranks(shape, plan_options.oversubscribe, job);
   const Dims dims = dims_for(shape, plan_options, job);
   job.plan =
       topology::plan_job(dims, job.hosts, job.machines.machines, job.machines.machine_of_host, plan_options);

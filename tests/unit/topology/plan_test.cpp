@@ -107,6 +107,25 @@ TEST_CASE("what cannot be is refused with both numbers") {
   CHECK_THROWS_AS(plan_job({4, 2, 1, 1}, {"h1", "h1"}, {small}, {0, 0}, {}), Error);
 }
 
+TEST_CASE(
+    "--oversubscribe: ranks that outnumber the cores are bound to none of them, unless they get one each") {
+  PlanOptions shared;
+  shared.oversubscribe = true;
+  const MachineTopology machine = regular_machine(2, 2, 2, "m");
+  CHECK(slots_of(machine, 5, shared) == Slots(5, "0:0-1;1:0-1"));
+  CHECK(slots_of(machine, 4, shared) == slots_of(machine, 4, {}));
+  CHECK(slots_of(tests::uneven_machine({2, 1}), 4, shared) == Slots(4, "0-2"));
+  const MachinePlan plan = plan_machine(machine, 5, shared);
+  CHECK(plan.remarks ==
+        Slots{"5 ranks share 4 cores, none is bound to one of them: to try a job out, not for speed"});
+  CHECK(plan.ranks[4].pus.size() == 8);
+  CHECK(plan.ranks[4].numa_node == -1);
+  shared.cores_per_rank = 1;
+  CHECK(slots_of(machine, 5, shared) == Slots{"0:0", "0:1", "1:0", "1:1", "0:0"});
+  shared.cores_per_rank = 2;
+  CHECK_THROWS_AS(slots_of(machine, 5, shared), Error);
+}
+
 TEST_CASE("over a grid of machines: every rank has cores, none is used twice, GPUs keep their NUMA node") {
   std::vector<MachineTopology> machines;
   for (int packages = 1; packages <= 4; ++packages)

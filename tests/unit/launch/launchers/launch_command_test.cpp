@@ -184,6 +184,17 @@ TEST_CASE("srun: one host a rank, nothing bound by Slurm, no count of CPUs") {
   CHECK_FALSE(has_word(launch::plan_launch_command(request), "--overlap"));
 }
 
+TEST_CASE("srun: ranks that may share cores leave them while they wait, unless the user chooses") {
+  LaunchRequest request = ask(LauncherKind::srun);
+  const std::string name = "OMPI_MCA_mpi_yield_when_idle";
+  CHECK(launch::plan_launch_command(request).own.count(name) == 0);
+  request.shares_cores = true;
+  CHECK(launch::plan_launch_command(request).own.at(name) == "1");
+  CHECK(launch::plan_launch_command(request, {{name, "0"}}).own.count(name) == 0);
+  request.words.mca = {{"mpi_yield_when_idle", "0"}};
+  CHECK(launch::plan_launch_command(request).own.at(name) == "0");
+}
+
 TEST_CASE("a rank map that is longer than a variable may be travels as a file") {
   LaunchRequest request = ask(LauncherKind::mpich);
   request.rank_map->groups[0].arguments = {std::string(200'000, 'x')};

@@ -2,6 +2,7 @@
 #include "launch/plan/plan_job_ranks.hpp"
 
 #include "base/text/error.hpp"
+#include "launch/plan/job_threads.hpp"
 #include "tests/support/fake_system.hpp"
 
 #include <doctest/doctest.h>
@@ -101,6 +102,46 @@ TEST_CASE("one host in a PBS job; --np -2 is this host in any job") {
   CHECK(planned.plan().hosts == std::vector<std::string>{"n3"});
   planned.spec.shape.local_ranks = 2;
   CHECK(planned.plan().hosts == std::vector<std::string>{"here"});
+}
+
+TEST_CASE("ranks that outnumber the cores share all of them, one thread each, bound to none") {
+  Planned planned;
+  planned.spec.placement.plan.oversubscribe = true;
+  planned.spec.shape.hosts = {"h1", "h2"};
+  const auto plan_threads = [&](const JobPlan& job) {
+    std::vector<std::string> remarks;
+    return launch::plan_rank_threads(planned.spec, launch::LauncherKind::open_mpi, job, {"./p"}, {}, remarks);
+  };
+  planned.spec.shape.dims = topology::Dims{17, 2, 1, 1};
+  const JobPlan job = planned.plan();
+  for (const launch::PlannedRank& rank : job.ranks) CHECK(rank.slot == "0:0-7;1:0-7");
+  CHECK(job.findings.empty());
+  CHECK(job.fewest_cores() == 1);
+  CHECK(job.most_cores() == 1);
+  CHECK_FALSE(plan_threads(job).bound);
+  // One host of two: the ranks of the other have cores of their own.
+  planned.spec.shape.dims.reset();
+  planned.spec.shape.host_ranks = {17, 2};
+  const JobPlan uneven = planned.plan();
+  CHECK(uneven.ranks.back().slot == "1:0-7");
+  CHECK(uneven.fewest_cores() == 1);
+  CHECK(uneven.most_cores() == 8);
+  CHECK(uneven.is_crowded());
+  planned.spec.shape.host_ranks = {16, 2};
+  CHECK(plan_threads(planned.plan()).bound);
+}
+
+TEST_CASE("one core each as typed: ranks that outnumber the cores stay bound, in turn") {
+  Planned planned;
+  planned.spec.placement.plan.oversubscribe = true;
+  planned.spec.placement.plan.cores_per_rank = 1;  // --bind-to core
+  planned.spec.shape.local_ranks = 17;  // --np -17
+  planned.spec.shape.dims = topology::Dims{17, 1, 1, 1};
+  const JobPlan job = planned.plan();
+  REQUIRE(job.ranks.size() == 17);
+  CHECK(job.ranks[0].slot == "0:0");
+  CHECK(job.ranks[16].slot == "0:0");
+  CHECK_FALSE(job.is_crowded());
 }
 
 TEST_CASE("numbers that do not fit are errors with numbers that do") {
