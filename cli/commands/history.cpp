@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -32,10 +33,10 @@ constexpr std::string_view history_examples = R"(  ddlrun history               
   ddlrun history --prune 90d    # remove runs that began more than 90 days ago)";
 
 constexpr std::string_view history_notes =
-    R"(The status of a run that was killed together with its ddlrun is unknown. In `ddlrun report RUN` and
-`ddlrun replay RUN`, RUN is an id from this list, its beginning, the id of the job in which it ran (2; of
-an array 9_1), a run directory, or last. `--prune` removes runs with their directories, but leaves those
-of --run-dir and of jobs where they are.)";
+    R"(The status of a run that was killed together with its ddlrun is unknown, unless it ran in a job whose
+end is known. In `ddlrun report RUN` and `ddlrun replay RUN`, RUN is an id from this list, its beginning,
+the id of the job in which it ran (2; of an array 9_1), a run directory, or last. `--prune` removes runs
+with their directories, but leaves those of --run-dir and of jobs where they are.)";
 
 struct HistoryOptions {
   std::string limit = "20";
@@ -88,16 +89,30 @@ RunJob run_job_of(schedulers::JobState state) {
   using schedulers::JobState;
   if (state == JobState::running) return RunJob::running;
   if (state == JobState::timed_out) return RunJob::timed_out;
+  if (state == JobState::cancelled) return RunJob::cancelled;
   return is_over(state) ? RunJob::over : RunJob::unknown;
 }
 
-// What only a job shows: whether a run was stopped at a time limit, and whether it runs on another host. One
-// query covers all jobs whose end is not recorded yet.
+// The end of a job explains the newest of its runs that has no end in its record.
+std::set<const ReadRun*> find_last_of_jobs(const std::vector<ReadRun>& runs) {
+  std::set<std::string> jobs;
+  std::set<const ReadRun*> last;
+  for (const ReadRun& one : runs)  // newest first
+    if (jobs.insert(one.row.job).second) last.insert(&one);
+  return last;
+}
+
+bool needs_job(const ReadRun& one) {
+  return one.row.cancelled || one.row.state == RunState::elsewhere || one.row.state == RunState::unseen;
+}
+
+// What only a job shows: whether a run was stopped at a time limit, how one ended that was killed together
+// with its ddlrun, and whether it runs on another host. One query covers all jobs whose end is not recorded
+// yet.
 void add_jobs(System& system, std::vector<ReadRun>& runs, std::int64_t now) {
   std::map<std::string, schedulers::JobRef> known;
   for (const ReadRun& one : runs) {
-    const bool needs_job = one.row.cancelled || one.row.state == RunState::elsewhere;
-    if (!needs_job || one.row.job.empty() || known.contains(one.row.job)) continue;
+    if (!needs_job(one) || one.row.job.empty() || known.contains(one.row.job)) continue;
     if (auto job = find_remembered_job(system, one.row.job)) known.emplace(one.row.job, *std::move(job));
   }
   std::vector<std::string> asked;
@@ -112,10 +127,14 @@ void add_jobs(System& system, std::vector<ReadRun>& runs, std::int64_t now) {
     const auto states = read_job_states(system, open, unreachable, schedulers::NodeList::left_out);
     for (std::size_t i = 0; i < open.size(); ++i) known.at(asked[i]).last = states[i];
   }
+  const auto last = find_last_of_jobs(runs);
   for (ReadRun& one : runs) {
     const auto job = known.find(one.row.job);
-    if (job == known.end()) continue;
-    add_job(one.row, one.run, run_job_of(job->second.last.state), job->second.last.explained, now);
+    if (job == known.end() || !needs_job(one)) continue;
+    const schedulers::JobStatus& status = job->second.last;
+    const bool explains = one.row.state == RunState::ended || last.contains(&one) || !is_over(status.state);
+    add_job(one.row, one.run, explains ? run_job_of(status.state) : RunJob::over,
+            explains ? status.explained : "", now);
   }
   warn_of_unreachable(system, unreachable);
 }

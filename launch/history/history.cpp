@@ -126,11 +126,17 @@ void add_job(HistoryRow& row, const RunRecord& run, RunJob job, const std::strin
     row.state = RunState::unseen;
     row.first_failure = first_failure_of(run, row.state);
   }
-  if (job != RunJob::timed_out || !row.cancelled) return;
-  row.cancelled = false;
-  row.timed_out = true;
-  if (run.first_failure() == nullptr)
-    row.first_failure = cause.empty() ? "its job used up its time limit" : printable(cause, 200);
+  const bool is_unseen = row.state == RunState::unseen && job != RunJob::unknown && job != RunJob::running;
+  if (!is_unseen && (job != RunJob::timed_out || !row.cancelled)) return;
+  row.cancelled = job == RunJob::cancelled;
+  row.timed_out = job == RunJob::timed_out;
+  if (run.first_failure() != nullptr) return;
+  if (!cause.empty())
+    row.first_failure = printable(cause, 200);
+  else if (row.timed_out)
+    row.first_failure = "its job used up its time limit";
+  else if (row.cancelled)
+    row.first_failure = "its job was cancelled";
 }
 
 std::string status_words(const HistoryRow& row) {
@@ -138,7 +144,8 @@ std::string status_words(const HistoryRow& row) {
     case RunState::running:
       return row.running_on.empty() ? "running" : "running on " + printable(row.running_on, 60);
     case RunState::unseen:
-      return "ended unseen";
+      if (row.timed_out) return "timed out";
+      return row.cancelled ? "cancelled" : "ended unseen";
     case RunState::elsewhere:
       return "not known here";
     case RunState::damaged:

@@ -37,7 +37,7 @@ struct HistoryRow {
   std::optional<double> test_accuracy;  // of the bundled trainer, after its last epoch
 
   bool failed() const {
-    return state == RunState::unseen ||
+    return (state == RunState::unseen && !cancelled) ||
            (state == RunState::ended && exit_status != 0 && !cancelled && !saved);
   }
 };
@@ -49,10 +49,10 @@ std::string program_title(std::vector<std::string> program);
 HistoryRow history_row(const RunRecord& run, const std::string& directory, RunState state, std::int64_t now);
 
 // What the scheduler reports of the job of a run.
-enum class RunJob { unknown, running, over, timed_out };
+enum class RunJob { unknown, running, over, timed_out, cancelled };
 
-// A run that ended with its job, or that runs on another host, shows what its job shows. `cause`: why the job
-// reached its time limit, or "".
+// A run that ended with its job, seen or unseen, or that runs on another host, shows what its job shows.
+// `cause`: why the job ended badly, or "".
 void add_job(HistoryRow& row, const RunRecord& run, RunJob job, const std::string& cause, std::int64_t now);
 
 // "ok", "saved", "timed out", "status 7", "signal 9", "cancelled", "running", "ended unseen", "unknown (on

@@ -153,6 +153,12 @@ TEST_CASE("a run in a job shows what its job shows") {
       {open, RunState::elsewhere, RunJob::running, "", "running on node3", "", false},
       {open, RunState::elsewhere, RunJob::over, "", "ended unseen",
        "ddlrun was killed, the host went down, or the disk was full", true},
+      {open, RunState::elsewhere, RunJob::timed_out, "", "timed out", "its job used up its time limit", true},
+      {open, RunState::unseen, RunJob::timed_out, "", "timed out", "its job used up its time limit", true},
+      {open, RunState::unseen, RunJob::cancelled, "", "cancelled", "its job was cancelled", false},
+      {open, RunState::unseen, RunJob::over, "node3 failed", "ended unseen", "node3 failed", true},
+      {open, RunState::unseen, RunJob::running, "", "ended unseen",
+       "ddlrun was killed, the host went down, or the disk was full", true},
       {open, RunState::elsewhere, RunJob::unknown, "", "not known here", "", false},
   };
   for (const Row& row : rows) {
