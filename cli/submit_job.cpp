@@ -15,8 +15,8 @@
 #include "schedulers/client/job_follow.hpp"
 #include "schedulers/client/job_paths.hpp"
 #include "schedulers/client/job_submission.hpp"
+#include "schedulers/client/node_fit.hpp"
 #include "schedulers/job/script_forms.hpp"
-#include "schedulers/slurm/partition_limits.hpp"
 
 #include <fmt/format.h>
 
@@ -210,19 +210,17 @@ void resolve_own_program(System& system, JobRequest& wanted) {
       fmt::format("program: {}, beside the job's ddlrun", printable(beside, 200)));
 }
 
-// Slurm accepts a job above the limits of its partition, and never starts it. With a QOS these may not apply.
-void check_partition(System& system, const JobSpec& job) {
-  if (job.scheduler != SchedulerKind::slurm) return;
-  ProcessLimits limits;
-  limits.timeout = std::chrono::seconds(10);
-  const ProcessResult answer = system.processes.run(partition_limits_command(), limits);
-  const auto fault = answer.ok() ? find_limit_fault(job, parse_partition_limits(answer.out)) : std::nullopt;
+// A scheduler accepts some jobs that can never start. With a QOS the limits of a partition may not apply.
+void check_request(System& system, const JobSpec& job, bool dry_run) {
+  const auto fault = find_request_fault(system, job);
   if (!fault) return;
-  if (job.qos.empty())
-    throw Error(ErrorKind::request,
-                {fault->what, fault->where, fault->hint + "; or --qos NAME, one that permits more"});
-  system.err(
-      fmt::format("ddlrun: warning: {}, unless QOS {} permits it\n", fault->what, printable(job.qos, 60)));
+  if (fault->may_be_permitted)
+    system.err(fmt::format("ddlrun: warning: {}, unless QOS {} permits it\n", fault->message.what,
+                           printable(job.qos, 60)));
+  else if (dry_run)
+    system.err(render_message("ddlrun", "warning", fault->message));
+  else
+    throw Error(ErrorKind::request, fault->message);
 }
 
 }  // namespace
@@ -240,8 +238,8 @@ int submit_job(System& system, const JobOptions& options, bool detach) {
   print_remarks(system, wanted);
   if (options.again) print_values_of_now(system, wanted.parsed.job);
   print_left_out(system, *scheduler);
+  check_request(system, wanted.parsed.job, dry_run);
   if (dry_run) return show_submission(system, wanted, *scheduler);
-  check_partition(system, wanted.parsed.job);
   check_dependencies(system, wanted);
   const JobRef job = schedulers::submit_job(system, wanted, *scheduler);
   system.out(job.id + "\n");

@@ -31,7 +31,7 @@ DDLRUN_FUZZ_TARGET(scheduler_answer) {
   }
   fuzz::accepted([&] { return scheduler->read_submission(answer); });
   fuzz::accepted([&] { return scheduler->read_cancellation("1", answer); });
-  const auto nodes = kind == SchedulerKind::slurm ? parse_sinfo_cores(input) : parse_pbsnodes_json(input);
+  const auto nodes = kind == SchedulerKind::slurm ? parse_sinfo_nodes(input) : parse_pbsnodes_json(input);
   const NodeCores cores = summarize_node_cores(nodes, "q", "sinfo");
   fuzz::require_printable(cores.source + cores.counts);
 }

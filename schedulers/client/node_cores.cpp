@@ -22,23 +22,26 @@ bool has_own_nodes(const std::vector<ListedNode>& nodes, const std::string& queu
 }
 
 // Silent where it is not installed: --dry-run works on any machine.
-NodeCores no_answer(std::string_view command, const ProcessResult& result) {
-  NodeCores none;
-  if (result.start_error.empty())
-    none.problem =
-        fmt::format("{} reports \"{}\" (exit status {})", command, reported_text(result), result.exit_status);
-  return none;
+std::string why_no_answer(std::string_view command, const ProcessResult& result) {
+  if (!result.start_error.empty()) return {};
+  return fmt::format("{} reports \"{}\" (exit status {})", command, reported_text(result),
+                     result.exit_status);
 }
 
 }  // namespace
 
+std::vector<ListedNode> nodes_of_queue(const std::vector<ListedNode>& nodes, const std::string& queue) {
+  const bool tied = has_own_nodes(nodes, queue);
+  std::vector<ListedNode> chosen;
+  for (const ListedNode& node : nodes)
+    if (node.queue == (tied ? queue : "")) chosen.push_back(node);
+  return chosen;
+}
+
 NodeCores summarize_node_cores(const std::vector<ListedNode>& nodes, const std::string& queue,
                                std::string_view command) {
   const bool tied = has_own_nodes(nodes, queue);  // else those that serve any queue
-  std::vector<ListedNode> chosen;
-  for (const ListedNode& node : nodes) {
-    if (node.queue == (tied ? queue : "")) chosen.push_back(node);
-  }
+  const std::vector<ListedNode> chosen = nodes_of_queue(nodes, queue);
   std::map<std::uint32_t, std::size_t> counts;
   for (const ListedNode& node : chosen) {
     if (node.cores > 0) ++counts[node.cores];
@@ -59,20 +62,30 @@ NodeCores summarize_node_cores(const std::vector<ListedNode>& nodes, const std::
   return found;
 }
 
-NodeCores find_node_cores(System& system, SchedulerKind kind, const std::string& queue) {
+NodeListing list_nodes(System& system, SchedulerKind kind, const std::string& queue) {
   ProcessLimits limits;
   limits.timeout = std::chrono::seconds(10);
+  NodeListing listing;
   if (kind == SchedulerKind::pbs) {
+    listing.command = "pbsnodes";
     const ProcessResult result = system.processes.run({"pbsnodes", "-a", "-F", "json"}, limits);
-    return result.ok() ? summarize_node_cores(parse_pbsnodes_json(result.out), queue, "pbsnodes")
-                       : no_answer("pbsnodes", result);
+    if (result.ok()) listing.nodes = nodes_of_queue(parse_pbsnodes_json(result.out), queue);
+    if (!result.ok()) listing.problem = why_no_answer(listing.command, result);
+  } else if (kind == SchedulerKind::slurm) {
+    listing.command = "sinfo";
+    Command command{"sinfo", "-h", "-N", "-o", "%N %X %Y %c %G"};
+    if (!queue.empty()) command.insert(command.end(), {"-p", queue});
+    const ProcessResult result = system.processes.run(command, limits);
+    if (result.ok()) listing.nodes = parse_sinfo_nodes(result.out);
+    if (!result.ok()) listing.problem = why_no_answer(listing.command, result);
   }
-  if (kind != SchedulerKind::slurm) return {};
-  Command command{"sinfo", "-h", "-N", "-o", "%N %X %Y"};
-  if (!queue.empty()) command.insert(command.end(), {"-p", queue});
-  const ProcessResult result = system.processes.run(command, limits);
-  return result.ok() ? summarize_node_cores(parse_sinfo_cores(result.out), "", "sinfo")
-                     : no_answer("sinfo", result);
+  return listing;
+}
+
+NodeCores find_node_cores(System& system, SchedulerKind kind, const std::string& queue) {
+  const NodeListing listing = list_nodes(system, kind, queue);
+  if (!listing.problem.empty()) return {{}, 0, "", "", listing.problem};
+  return summarize_node_cores(listing.nodes, kind == SchedulerKind::pbs ? queue : "", listing.command);
 }
 
 }  // namespace ddlrun::schedulers

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace ddlrun::schedulers {
 
@@ -24,7 +26,19 @@ struct NodeCores {
 NodeCores summarize_node_cores(const std::vector<ListedNode>& nodes, const std::string& queue,
                                std::string_view command);
 
-// By `pbsnodes` or `sinfo`, for at most 10 s; no cores where the scheduler does not answer or has no such
+// The nodes that a queue's jobs may get: its own, else those of no queue.
+std::vector<ListedNode> nodes_of_queue(const std::vector<ListedNode>& nodes, const std::string& queue);
+
+struct NodeListing {
+  std::vector<ListedNode> nodes;  // of the queue; empty where nothing was learnt
+  std::string_view command;       // "sinfo"; "" for a scheduler without such a list
+  std::string problem;            // what the command reports that failed
+};
+
+// By `pbsnodes` or `sinfo`, for at most 10 s.
+NodeListing list_nodes(System& system, SchedulerKind kind, const std::string& queue);
+
+// The same; no cores where the scheduler does not answer or has no such
 // list.
 NodeCores find_node_cores(System& system, SchedulerKind kind, const std::string& queue);
 

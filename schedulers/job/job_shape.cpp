@@ -180,7 +180,9 @@ void plan_threads(SettingReader& reader, ParsedJob& parsed, std::optional<std::u
                               ? fmt::format("{} - {} reserved ({}) = {}", cores, job.reserved_cores,
                                             reader.origin_of("reserved_cores"), left)
                               : std::to_string(left);
-  if (ranks > left) {
+  if (ranks > left && job.oversubscribes()) {
+    if (job.threads == 0 && reader.find("threads") == nullptr) job.threads = 1;
+  } else if (ranks > left) {
     reader.add_error(
         reader.find("dims") != nullptr ? "dims" : "gpus",
         fmt::format("{} per node, there are {} cores", counted(ranks, "rank"), sum),

@@ -6,6 +6,7 @@
 #include "schedulers/job/job_settings.hpp"
 #include "topology/dims.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -127,6 +128,10 @@ struct JobSpec {
 
   std::uint32_t nodes() const { return dims.host_count(); }
   std::uint32_t ranks_per_node() const { return dims.gpus_per_node; }
+  // More ranks than cores may share the cores of a node.
+  bool oversubscribes() const {
+    return std::ranges::find(launch_options, "oversubscribe", &PassedOption::key) != launch_options.end();
+  }
 };
 
 // What was decided for the user, for people: "threads: 60 = (68 cores - 8 reserved) / 1 rank".

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,13 +14,17 @@ struct ListedNode {
   std::string name;
   std::uint32_t cores = 0;  // 0: not listed
   std::string queue;        // the only queue that it serves; "": any
+  std::uint32_t cpus = 0;   // as the scheduler counts them, often hardware threads; 0: not listed
+  std::optional<std::uint32_t> gpus = std::nullopt;  // nothing: not listed
+
+  bool operator==(const ListedNode&) const = default;
 };
 
-// `pbsnodes -a -F json`: the ncpus of each vnode; nodes that are down or offline too. Empty where it is no
-// JSON.
+// `pbsnodes -a -F json`: the ncpus and ngpus of each host, the sum of its vnodes; nodes that are down or
+// offline too. Empty where it is no JSON.
 std::vector<ListedNode> parse_pbsnodes_json(std::string_view out);
 
-// Lines of `sinfo -h -N -o "%N %X %Y"`: name, sockets, cores of each.
-std::vector<ListedNode> parse_sinfo_cores(std::string_view out);
+// Lines of `sinfo -h -N -o "%N %X %Y %c %G"`: name, sockets, cores of each, CPUs, generic resources.
+std::vector<ListedNode> parse_sinfo_nodes(std::string_view out);
 
 }  // namespace ddlrun::schedulers

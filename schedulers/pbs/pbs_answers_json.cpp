@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstddef>
+#include <map>
 #include <utility>
 
 namespace ddlrun::schedulers {
@@ -84,9 +86,19 @@ std::vector<PbsJob> parse_pbsnodes(std::string_view out) {
 
 std::vector<ListedNode> parse_pbsnodes_json(std::string_view out) {
   std::vector<ListedNode> nodes;
-  for (const PbsJob& node : parse_pbsnodes(out)) {
-    const auto cores = parse_unsigned(node.get("resources_available.ncpus"), 1u << 20);
-    nodes.push_back({node.id, static_cast<std::uint32_t>(cores.value_or(0)), node.get("queue")});
+  std::map<std::string, std::size_t> places;  // in `nodes`, by host
+  for (const PbsJob& vnode : parse_pbsnodes(out)) {
+    const auto cores = parse_unsigned(vnode.get("resources_available.ncpus"), 1u << 20);
+    const auto gpus = parse_unsigned(vnode.get("resources_available.ngpus"), 1u << 10);
+    const std::string host = vnode.get("resources_available.host");
+    // A chunk may spread over the vnodes of one host.
+    const std::string& name = host.empty() ? vnode.id : host;
+    const auto [at, is_new] = places.emplace(name, nodes.size());
+    if (is_new) nodes.push_back({name, 0, vnode.get("queue"), 0, {}});
+    ListedNode& node = nodes[at->second];
+    node.cores += static_cast<std::uint32_t>(cores.value_or(0));
+    node.cpus = node.cores;
+    if (gpus) node.gpus = node.gpus.value_or(0) + static_cast<std::uint32_t>(*gpus);
   }
   return nodes;
 }

@@ -294,14 +294,33 @@ std::vector<JobStatus> parse_sacct(std::string_view out) {
   return statuses;
 }
 
-std::vector<ListedNode> parse_sinfo_cores(std::string_view out) {
+namespace {
+
+// "gpu:a100:4(S:0-1),gpu:v100:2,nvme:1" -> 6; "(null)": none.
+std::uint32_t gpus_of_gres(std::string_view text) {
+  std::uint64_t sum = 0;
+  for (std::string_view part : split(text, ',')) {
+    part = part.substr(0, part.find('('));
+    if (part != "gpu" && !part.starts_with("gpu:")) continue;
+    sum += parse_unsigned(part.substr(part.rfind(':') + 1), 1u << 10).value_or(1);  // "gpu", "gpu:a100": one
+  }
+  return static_cast<std::uint32_t>(sum);
+}
+
+}  // namespace
+
+std::vector<ListedNode> parse_sinfo_nodes(std::string_view out) {
   std::map<std::string, ListedNode> nodes;  // a node has a line for each of its partitions
   for (const std::string_view line : split(out, '\n')) {
     const auto words = split(trim(line), ' ');
-    if (words.size() != 3) continue;
+    if (words.size() != 5) continue;
     const auto sockets = parse_unsigned(words[1], 1u << 10), cores = parse_unsigned(words[2], 1u << 10);
     const std::uint64_t product = sockets.value_or(0) * cores.value_or(0);
-    nodes[std::string(words[0])] = {std::string(words[0]), static_cast<std::uint32_t>(product), ""};
+    ListedNode& node = nodes[std::string(words[0])];
+    node.name = words[0];
+    node.cores = static_cast<std::uint32_t>(product);
+    node.cpus = static_cast<std::uint32_t>(parse_unsigned(words[3], 1u << 20).value_or(0));
+    node.gpus = gpus_of_gres(words[4]);
   }
   std::vector<ListedNode> listed;
   for (auto& [name, node] : nodes) listed.push_back(std::move(node));

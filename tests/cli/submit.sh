@@ -313,8 +313,18 @@ printf '#!/bin/bash\necho "normal* 30:00 1-infinite 4"\n' > sinfo
 chmod +x sinfo
 refuses 'the walltime is above the limit of partition normal, 30:00' 2x1 -- true
 has 'a limit: what to type' "$work/err" 'try: --walltime 30m, or another --queue'
-expect 0 '' "${slurm[@]}" --dry-run 2x1 -- true
+expect 0 'warning: the walltime is above the limit of partition normal, 30:00' "${slurm[@]}" --dry-run 2x1 -- true
+grep -qx '#SBATCH --ntasks-per-node=2' ../out || fail "a dry run above the limit prints no script: $(cat ../out)"
 expect 0 'unless QOS big permits it' "${slurm[@]}" --qos big 2x1 -- true
+rm -r ddlrun-jobs "$work/handed_in"
+# Nor does Slurm start more ranks than the cores of every node; with --oversubscribe they share them.
+printf '#!/bin/bash\ncase $* in *%%P*) echo "normal* 2:00:00 1-infinite 2" ;; *) echo "n1 1 2 2 (null)"; echo "n2 1 2 2 (null)" ;; esac\n' > sinfo
+refuses '4 ranks a node need 4 CPUs, and no node has more than 2: it would wait forever' 4x1 -- true
+has 'too few cores: where' "$work/err" 'at:  CPUs of the nodes, by sinfo'
+has 'too few cores: what to type' "$work/err" 'try: 2x2   # the same 4 ranks on 2 nodes'
+expect 0 'warning: 4 ranks a node need 4 CPUs' "${slurm[@]}" --dry-run 4x1 -- true
+refuses '2 GPUs a node are requested, and no node has more than 0' 2x1 --gpus per-rank -- true
+expect 0 '' "${slurm[@]}" --oversubscribe 4x1 -- true
 rm -r sinfo ddlrun-jobs "$work/handed_in"
 refuses '/no.sif does not exist' --container no.sif 2x1 -- true
 refuses 'torchrun starts ranks itself' 2x1 -- torchrun plain.sh

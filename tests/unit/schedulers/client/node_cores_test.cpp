@@ -18,19 +18,18 @@ TEST_CASE("a number counts where all nodes of the queue have it") {
     std::optional<std::uint32_t> cores;
     const char* text;  // source, or counts
   };
-  for (const Row& row :
-       {Row{{{"n1", 68, ""}, {"n2", 68, ""}}, "", 68, "all 2 nodes, by pbsnodes"},
-        Row{{{"n1", 68, ""}}, "normal", 68, "the only node, by pbsnodes"},
-        Row{{{"n1", 68, ""}, {"n2", 40, ""}, {"n3", 68, ""}},
-            "normal",
-            std::nullopt,
-            "2 with 68, 1 with 40, by pbsnodes"},
-        Row{{{"n1", 68, ""}, {"g1", 20, "gpu"}, {"g2", 20, "gpu"}},
-            "gpu",
-            20,
-            "all 2 nodes of queue gpu, by pbsnodes"},
-        Row{{{"n1", 68, ""}, {"g1", 20, "gpu"}}, "normal", 68, "the only node, by pbsnodes"},
-        Row{{{"n1", 0, ""}}, "", std::nullopt, ""}, Row{{}, "", std::nullopt, ""}}) {
+  for (const Row& row : {Row{{{"n1", 68, ""}, {"n2", 68, ""}}, "", 68, "all 2 nodes, by pbsnodes"},
+                         Row{{{"n1", 68, ""}}, "normal", 68, "the only node, by pbsnodes"},
+                         Row{{{"n1", 68, ""}, {"n2", 40, ""}, {"n3", 68, ""}},
+                             "normal",
+                             std::nullopt,
+                             "2 with 68, 1 with 40, by pbsnodes"},
+                         Row{{{"n1", 68, ""}, {"g1", 20, "gpu"}, {"g2", 20, "gpu"}},
+                             "gpu",
+                             20,
+                             "all 2 nodes of queue gpu, by pbsnodes"},
+                         Row{{{"n1", 68, ""}, {"g1", 20, "gpu"}}, "normal", 68, "the only node, by pbsnodes"},
+                         Row{{{"n1", 0, ""}}, "", std::nullopt, ""}, Row{{}, "", std::nullopt, ""}}) {
     CAPTURE(row.text);
     const NodeCores found = summarize_node_cores(row.nodes, row.queue, "pbsnodes");
     CHECK(found.cores == row.cores);
@@ -43,25 +42,35 @@ TEST_CASE("the lists of real schedulers") {
   REQUIRE(nodes.size() == 4);
   CHECK(nodes[0].name == "minsky1");
   CHECK(nodes[0].cores == 68);
+  const auto hosts = parse_pbsnodes_json(
+      R"({"nodes":{"h1[0]":{"resources_available":{"host":"h1","ncpus":8,"ngpus":1}},
+                   "h1[1]":{"resources_available":{"host":"h1","ncpus":8,"ngpus":1}},
+                   "h2":{"queue":"gpu","resources_available":{"host":"h2","ncpus":4}}}})");
+  CHECK(hosts == std::vector<ListedNode>{{"h1", 16, "", 16, 2}, {"h2", 4, "gpu", 4, std::nullopt}});
   for (const char* text : {"", "{", "[]", "{\"nodes\":3}", "minsky1\n  state = free\n"}) {
     CAPTURE(text);
     CHECK(parse_pbsnodes_json(text).empty());
   }
-  const auto listed = parse_sinfo_cores("n1 2 20\nn1 2 20\nn2 2 x\nsinfo: error: a b\n");
+  const auto listed = parse_sinfo_nodes(
+      "n1 2 20 80 gpu:a100:4(S:0-1),nvme:1\nn1 2 20 80 gpu:a100:4(S:0-1),nvme:1\nn2 2 x y (null)\nsinfo: "
+      "error: a b\n");
   REQUIRE(listed.size() == 2);
   CHECK(listed[0].cores == 40);
+  CHECK(listed[0].cpus == 80);
+  CHECK(listed[0].gpus == 4);
   CHECK(listed[1].cores == 0);
+  CHECK(listed[1].gpus == 0);
 }
 
 TEST_CASE("pbsnodes or sinfo is asked; what fails gives nothing") {
   tests::FakeSystem fake;
   fake.processes.answer = [](const Command& command) {
-    return command[0] == "sinfo" ? tests::answered("n1 2 20\n")
+    return command[0] == "sinfo" ? tests::answered("n1 2 20 80 (null)\n")
                                  : tests::answered("", 1, "pbsnodes: cannot connect to server");
   };
   System system = fake.interfaces();
   CHECK(find_node_cores(system, SchedulerKind::slurm, "gpu").cores == 40u);
-  CHECK(fake.processes.ran.back() == Command{"sinfo", "-h", "-N", "-o", "%N %X %Y", "-p", "gpu"});
+  CHECK(fake.processes.ran.back() == Command{"sinfo", "-h", "-N", "-o", "%N %X %Y %c %G", "-p", "gpu"});
   const NodeCores none = find_node_cores(system, SchedulerKind::pbs, "");
   CHECK_FALSE(none.cores);
   CHECK(none.counts.empty());
