@@ -52,16 +52,11 @@ std::optional<MachineTopology> machine_of_rankfile(System& system, const CheckRa
 }
 
 // Open MPI folds the names of the launching host into each other; any of them will do.
-std::vector<std::string> read_allocation(System& system, const CheckRankfileOptions& options) {
-  auto names = read_host_names(system, options.hosts, options.hostfile);
-  const bool has_us = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    return is_this_host(system.environment, name);
-  });
-  if (has_us) {
-    const auto& own = system.environment.own_names;
-    names.insert(names.end(), own.begin(), own.end());
-  }
-  return names;
+void read_allocation(System& system, const CheckRankfileOptions& options, rankfile::CheckContext& context) {
+  context.allocation = read_host_names(system, options.hosts, options.hostfile);
+  const bool has_us = std::ranges::any_of(
+      context.allocation, [&](const std::string& name) { return is_this_host(system.environment, name); });
+  if (has_us) context.aliases = system.environment.own_names;
 }
 
 CheckContext make_context(System& system, const CheckRankfileOptions& options) {
@@ -82,7 +77,7 @@ CheckContext make_context(System& system, const CheckRankfileOptions& options) {
                  "--mpi 4 for Open MPI 4.x, --mpi 5 for 5.x"});
   }
   context.mpi_major = options.mpi == "5" ? 5 : 4;
-  context.allocation = read_allocation(system, options);
+  read_allocation(system, options, context);
   return context;
 }
 

@@ -40,6 +40,7 @@ struct CheckContext {
   std::optional<std::uint32_t> ranks;  // mpirun -n
   std::optional<Dims> dims;
   std::vector<std::string> allocation;  // names as the hostfile, -H or the scheduler gives them
+  std::vector<std::string> aliases;     // other names of these hosts that Open MPI takes too
   // The machine behind a host name of the file; nothing, or a null pointer, where it is not known.
   std::function<const MachineTopology*(std::string_view host)> machine_of;
   int mpi_major = 4;

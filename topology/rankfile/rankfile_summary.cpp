@@ -180,7 +180,8 @@ Findings check_allocation(const RankfileFacts& facts, const CheckContext& contex
   Findings findings;
   if (context.allocation.empty()) return findings;
   std::unordered_set<std::string_view> allocated;
-  for (const std::string& name : context.allocation) allocated.insert(folded_name(name));
+  for (const auto* names : {&context.allocation, &context.aliases})
+    for (const std::string& name : *names) allocated.insert(folded_name(name));
   for (const auto& host : facts.hosts) {
     if (allocated.contains(host.folded)) continue;
     if (context.mpi_major >= 5 && is_relative_name(host.name)) continue;  // counts the allocation's hosts
@@ -189,9 +190,10 @@ Findings check_allocation(const RankfileFacts& facts, const CheckContext& contex
     findings.push_back(finding(
         "not-in-allocation", Severity::error, host.first_line,
         fmt::format(
-            "host {} is not a name of the allocation ({} names, {} first); Open MPI says \"either not "
+            "host {} is not a name of the allocation ({} name{}, {} first); Open MPI says \"either not "
             "allocated or oversubscribed\" or that all nodes are filled",
-            printable(host.name, 64), context.allocation.size(), context.allocation.front()),
+            printable(host.name, 64), context.allocation.size(), context.allocation.size() == 1 ? "" : "s",
+            context.allocation.front()),
         near ? fmt::format("did you mean {}? The names must be those of the hostfile or scheduler", *near)
              : "write the names that the hostfile or scheduler uses; choose the network with "
                "btl_tcp_if_include"));

@@ -108,6 +108,13 @@ TEST_CASE("names must be those of the allocation, cut at the first dot on both s
     context.allocation = row.allocation;
     CHECK(ids_and_lines(check_rankfile(two_hosts, context)) == row.findings);
   }
+  // Other names of the launching host are accepted, and not counted.
+  CheckContext context;
+  context.allocation = {"here"};
+  context.aliases = {"a", "localhost", "10.0.0.1"};
+  const auto findings = check_rankfile(two_hosts, context);
+  CHECK(ids_and_lines(findings) == "not-in-allocation@5");
+  CHECK(findings.at(0).what.find("(1 name, here first)") != std::string::npos);
 }
 
 TEST_CASE("Open MPI 5: overlap is an error, as is a missing slot") {
