@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -27,11 +26,29 @@ bool keeps_output(const RunRecord& run) {
   return run.output.find("files") != std::string::npos || run.output.find("tee") != std::string::npos;
 }
 
-[[noreturn]] void refuse_without_output(const std::string& directory, const std::string& run) {
+[[noreturn]] void refuse_without_output(const std::string& directory, const std::string& run, RunState state,
+                                        const RunRecord& record) {
+  const std::string word = quote_shell(printable(run, 200));
+  const bool has_words = !record.diagnosis.empty() || !record.last_lines.empty();
+  const std::string hint = state == RunState::running ? "ddlrun top " + word + "   # how its ranks stand"
+                           : has_words                ? "ddlrun diagnose " + word + "   # its last lines"
+                                                      : "ddlrun report " + word + "   # how it ended";
   throw Error(ErrorKind::request,
               {"launch kept no output of this run: that needs --tee or --rank-output files", directory,
-               fmt::format("ddlrun diagnose {}   # its last lines; for the next run: ddlrun launch --tee",
-                           quote_shell(printable(run, 200)))});
+               hint + "; for the next run: ddlrun launch --tee"});
+}
+
+// Files of the ranks that have nothing in them yet.
+void report_empty_files(System& system, const std::string& run, RunState state, const RunRecord& record) {
+  const std::string word = quote_shell(printable(run, 200));
+  if (state == RunState::running || state == RunState::elsewhere)
+    system.err(fmt::format(
+        "ddlrun: the ranks of run {0} have written nothing yet; ddlrun logs -f {0} follows\n", word));
+  else if (record.end)
+    system.err(fmt::format("ddlrun: the ranks of run {} wrote nothing; it ended with status {}\n", word,
+                           record.end->exit_status));
+  else
+    system.err(fmt::format("ddlrun: the ranks of run {} wrote nothing; its end is unknown\n", word));
 }
 
 // The files of all ranks, which grow while the run goes on.
@@ -56,7 +73,7 @@ class RankLogs {
   void end_line(System& system) const {
     if (!ends_line()) system.out("\n");
   }
-  bool any_seen() const { return std::ranges::any_of(logs_, &schedulers::JobLog::seen); }
+  bool any_printed() const { return last_ != nullptr; }
 
  private:
   bool ends_line() const { return last_ == nullptr || last_->at_line_start(); }
@@ -93,16 +110,21 @@ RunWait wait_for_end(System& system, const std::string& directory, RunRecord rec
 
 void print_run_output(System& system, const std::string& run) {
   const std::string directory = launch::find_run_directory(system, run);
-  RankLogs logs(directory, launch::read_run(system, directory, false).rank_count);
+  const RunRecord record = launch::read_run(system, directory, false);
+  RankLogs logs(directory, record.rank_count);
   logs.print_new(system);
   logs.end_line(system);
-  if (!logs.any_seen()) refuse_without_output(directory, run);
+  if (logs.any_printed()) return;
+  const RunState state = launch::find_run_state(system, record);
+  if (!keeps_output(record)) refuse_without_output(directory, run, state, record);
+  report_empty_files(system, run, state, record);
 }
 
 int follow_run_output(System& system, const std::string& run) {
   const std::string directory = launch::find_run_directory(system, run);
   RunRecord record = launch::read_run(system, directory, false);
-  if (!keeps_output(record)) refuse_without_output(directory, run);
+  if (!keeps_output(record))
+    refuse_without_output(directory, run, launch::find_run_state(system, record), record);
   RankLogs logs(directory, record.rank_count);
   return wait_for_end(system, directory, std::move(record), std::move(logs), "logs -f").status;
 }

@@ -37,6 +37,23 @@ expect 0 "has ended with status 0" "$DDLRUN" logs -f "$kept"
 for follow in '' -f; do
   expect_refusal 3 "try: ddlrun diagnose $bad " "$DDLRUN" logs $follow "$bad"
 done
+launch silent 1 --tee -- true
+silent=$(basename "$(directory_of silent)")
+expect 0 "the ranks of run $silent wrote nothing; it ended with status 0" "$DDLRUN" logs "$silent"
+rm -r "${runs:?}/$silent"
+for mode in screen files; do
+  "$DDLRUN" launch 1 --rank-output $mode -- sleep 60 > /dev/null 2> waiting.err &
+  head=$!
+  for _ in $(seq 100); do [[ -s $(directory_of waiting 2> /dev/null)/run.json ]] && break; sleep 0.1; done
+  waiting=$(basename "$(directory_of waiting)")
+  if [ $mode = screen ]; then
+    expect_refusal 3 "try: ddlrun top $waiting " "$DDLRUN" logs last
+  else
+    expect 0 "the ranks of run $waiting have written nothing yet; ddlrun logs -f $waiting follows" "$DDLRUN" logs last
+  fi
+  kill -TERM $head && wait $head 2> /dev/null
+  rm -r "${runs:?}/$waiting"
+done
 "$DDLRUN" launch 1 --rank-output files -- sh -c 'echo first; until [ -e "$0" ]; do sleep 0.1; done; echo second; exit 4' \
   "$work/go" > /dev/null 2> followed.err &
 for _ in $(seq 100); do grep -q 'output of the ranks' followed.err && break; sleep 0.1; done
