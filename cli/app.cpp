@@ -13,6 +13,7 @@
 #include "cli/forgotten_dashes.hpp"
 #include "cli/help_formatter.hpp"
 #include "cli/program_reference.hpp"
+#include "cli/quiet_messages.hpp"
 #include "cli/unknown_words.hpp"
 #include "cli/yes_no_options.hpp"
 #include "launch/plan/ibm_compat.hpp"
@@ -185,6 +186,7 @@ int run_subcommand(const Subcommand& command, std::vector<std::string> words, Sy
   const Run run = command.setup(app, rest);
   if (!rest.empty() && !command.takes_program) refuse_word(app, rest.front(), false);
   refuse_queue_letter(app, words);
+  refuse_tee_file(system, app, words, !rest.empty());
   try {
     parse(app, words);
     if (command.takes_program && rest.empty()) refuse_program_word(system, app, words);
@@ -199,7 +201,7 @@ int run_subcommand(const Subcommand& command, std::vector<std::string> words, Sy
     const auto loud = system.err;
     if (!system.program_err) system.program_err = loud;
     system.err = [loud](std::string_view text) {
-      if (text.find("ddlrun: error: ") != std::string_view::npos) loud(text);
+      if (is_shown_when_quiet(text)) loud(text);
     };
   }
   if (options.verbosity == 0) return run_with_hints(command, app, run, system);

@@ -20,7 +20,7 @@ using Run = std::function<int(System&)>;
 
 struct GlobalOptions {
   int verbosity = 0;   // -v: trace each call of the OS interfaces
-  bool quiet = false;  // -q: errors only
+  bool quiet = false;  // -q: errors, and the end of what failed
 };
 
 struct Subcommand {

@@ -47,7 +47,7 @@ std::vector<std::string> paragraphs_of(std::string_view text) {
 void declare_global_options(CLI::App& app, GlobalOptions& options) {
   app.set_help_flag("-h,--help", "print this help");
   app.add_flag("-v,--verbose", options.verbosity, "print each command run and each file written");
-  app.add_flag("-q,--quiet", options.quiet, "print errors only");
+  app.add_flag("-q,--quiet", options.quiet, "print only errors, and the end of what failed");
 }
 
 CommandReference describe_command(const Subcommand& command) {

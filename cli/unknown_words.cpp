@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/unknown_words.hpp"
 
+#include "base/os/program_path.hpp"
 #include "base/text/error.hpp"
 #include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 namespace ddlrun::cli {
@@ -20,6 +22,14 @@ namespace {
 
 // As qsub and sbatch do.
 bool submits(const CLI::App& app) { return takes_option(app, "--queue"); }
+
+// A path or a name of a file, not of a host. Without `has_program` a path may be the program itself.
+bool names_output_file(System& system, const std::string& word, bool has_program) {
+  constexpr std::array<std::string_view, 6> ends{".log", ".txt", ".out", ".err", ".output", ".logs"};
+  if (topology::is_dims_word(word) || word.starts_with('-') || word.starts_with('@')) return false;
+  if (std::ranges::any_of(ends, [&](std::string_view end) { return word.ends_with(end); })) return true;
+  return word.find('/') != std::string::npos && (has_program || find_program(system, word).empty());
+}
 
 std::string_view remedy_for_option(const CLI::App& app, const std::string& word) {
   if (starts_ranks(app)) return remedy_for_foreign_option(word);
@@ -98,6 +108,24 @@ void refuse_queue_letter(const CLI::App& app, const std::vector<std::string>& wo
   throw Error(ErrorKind::usage,
               {fmt::format("-q is --quiet, and '{}' follows it", printable(value, 60)), "-q",
                fmt::format("--queue {0}   # or --quiet {0}, if it is a host", shown)});
+}
+
+void refuse_tee_file(System& system, const CLI::App& app, const std::vector<std::string>& words,
+                     bool has_program) {
+  if (!takes_option(app, "--tee") || takes_option(app, "--queue")) return;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    constexpr std::string_view lead = "--tee=";
+    std::string file;
+    if (words[i].starts_with(lead))
+      file = words[i].substr(lead.size());
+    else if (words[i] == "--tee" && i + 1 < words.size() &&
+             names_output_file(system, words[i + 1], has_program))
+      file = words[i + 1];
+    if (file.empty() || file == "true" || file == "false") continue;
+    throw Error(ErrorKind::usage,
+                {fmt::format("--tee takes no file, and '{}' follows it", printable(file, 60)), "--tee",
+                 "--tee   # writes RUN/out/rank-0000.out and .err for each rank; --run-dir DIR: DIR is RUN"});
+  }
 }
 
 }  // namespace ddlrun::cli

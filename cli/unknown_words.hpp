@@ -2,6 +2,8 @@
 // Words of a command line that a command does not take: what was meant, and the error for it.
 #pragma once
 
+#include "base/os/system.hpp"
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,5 +26,9 @@ std::optional<std::string> find_meant_option(const CLI::App& app, const std::str
 
 // Error{usage} for qsub's "-q normal", which would be --quiet and a host.
 void refuse_queue_letter(const CLI::App& app, const std::vector<std::string>& words);
+
+// Error{usage} for "--tee FILE" and "--tee=FILE": --tee takes no file, and FILE would be a host.
+void refuse_tee_file(System& system, const CLI::App& app, const std::vector<std::string>& words,
+                     bool has_program);
 
 }  // namespace ddlrun::cli

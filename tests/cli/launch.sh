@@ -134,6 +134,10 @@ has_not "tagged" tagged.err "ddlrun-place"
 same "tagged: lines" $ranks "$(grep -c '^\[[^]]*\]<stderr>: \?to stderr$' tagged.err)"
 launch quiet $ranks -q --verify -- sh -c 'echo to stderr >&2'
 same "-q: the program's own stderr, and nothing else" "$(yes 'to stderr' | head -$ranks)" "$(cat quiet.err)"
+launch quiet_failed 1 -q -- sh -c 'exit 3'
+has "-q: the rank that failed" quiet_failed.err 'failed first: it exited with status 3'
+has "-q: how the job ended" quiet_failed.err 'ddlrun: the job ended with status 3; run directory '
+has_not "-q: nothing else" quiet_failed.err 'started by'
 
 # A prompt or a progress bar shows although its line is not finished yet.
 "$DDLRUN" launch 1 --verify -- sh -c 'printf "half a line" >&2; sleep 3; echo ends >&2' > half.out 2> half.err < /dev/null &
