@@ -4,6 +4,7 @@
 #include "base/os/host_info.hpp"
 #include "base/os/program_path.hpp"
 #include "topology/dims.hpp"
+#include "topology/plan_options.hpp"
 #include "topology/sources/job_machines.hpp"
 
 #include <CLI/CLI.hpp>
@@ -32,18 +33,45 @@ bool is_data(System& system, const std::string& word) {
   return info && (info->kind != FileInfo::Kind::file || (info->mode & 0111U) == 0);
 }
 
-ForgottenDashes describe_dashes(System& system, const std::string& command, Command words,
+// mpirun's binding and mapping, which launch refuses, as options of launch.
+Command with_own_placement(const Command& words) {
+  Command own;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::size_t equals = words[i].starts_with("--") ? words[i].find('=') : std::string::npos;
+    const std::string name = words[i].substr(0, equals);
+    const bool maps = name == "--map-by" || name == "-map-by",
+               binds = name == "--bind-to" || name == "-bind-to";
+    const bool has_value = equals != std::string::npos || i + 1 < words.size();
+    const std::string value = equals != std::string::npos ? words[i].substr(equals + 1)
+                              : has_value                 ? words[i + 1]
+                                                          : "";
+    const Command placed = maps ? topology::own_words_of_unit(value) : Command();
+    const bool is_left_out = binds && value != "core" && value != "none";
+    if (!has_value || (placed.empty() && !is_left_out)) {
+      own.push_back(words[i]);
+      continue;
+    }
+    own.insert(own.end(), placed.begin(), placed.end());
+    if (equals == std::string::npos) ++i;
+  }
+  return own;
+}
+
+ForgottenDashes describe_dashes(System& system, const std::string& command, const Command& words,
                                 const std::string& first) {
   const auto info = find_file(system, first);
   const bool is_directory = info && info->kind == FileInfo::Kind::directory;
   Command dashes{"--"};
   if (is_directory) dashes.emplace_back("--data");
-  words.insert(std::find(words.begin(), words.end(), first), dashes.begin(), dashes.end());
+  const auto program = std::find(words.begin(), words.end(), first);
+  Command proposed = with_own_placement({words.begin(), program});
+  proposed.insert(proposed.end(), dashes.begin(), dashes.end());
+  proposed.insert(proposed.end(), program, words.end());
   const std::string what = first.starts_with('-')
                                ? "no option of " + command + "; put options of the program after --"
                            : is_directory ? "a directory; put the program's data after --"
                                           : "a program; put programs after --";
-  return {first, what, std::move(words)};
+  return {first, what, std::move(proposed)};
 }
 
 }  // namespace

@@ -49,10 +49,8 @@ std::vector<Cores> cut(const Cores& cores, std::size_t parts, int each) {
 [[noreturn]] void refuse_share(const std::string& place, std::size_t cores, std::size_t ranks, int each,
                                std::string_view owner, const std::string& source) {
   const std::size_t needed = ranks * static_cast<std::size_t>(std::max(1, each));
-  const std::string hint =
-      each > 1 && cores >= ranks
-          ? fmt::format("--cores-per-rank {}", cores / ranks)
-          : std::string("fewer ranks per node, or --map-by packages to place by cores alone");
+  const std::string hint = each > 1 && cores >= ranks ? fmt::format("--cores-per-rank {}", cores / ranks)
+                                                      : std::string("fewer ranks per node");
   throw Error(ErrorKind::request,
               {fmt::format("{} {} at {} need {} cores, there are {}", ranks, owner, place, needed, cores),
                source, hint});

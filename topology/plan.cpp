@@ -38,17 +38,38 @@ void check_rank_count(const MachineTopology& machine, std::uint32_t ranks, const
   throw Error(ErrorKind::request, {std::move(what), name_of(machine), std::move(hint)});
 }
 
-bool use_gpus(const MachineTopology& machine, std::uint32_t ranks, MapBy by) {
-  if (by == MapBy::packages) return false;
+// The remedy for ranks that cannot be placed by GPUs: by packages too, where that places them.
+std::string hint_of_packages(const MachineTopology& machine, std::uint32_t ranks, int cores_each,
+                             std::string other) {
+  try {
+    share_by_packages(machine, ranks, cores_each);
+  } catch (const Error&) {
+    return other;
+  }
+  return other + (other.empty() ? "" : ", or ") + "--map-by packages to place by cores alone";
+}
+
+bool use_gpus(const MachineTopology& machine, std::uint32_t ranks, const PlanOptions& options) {
+  if (options.by == MapBy::packages) return false;
   const std::size_t gpus = machine.gpus.size();
-  if (by == MapBy::automatic && gpus == 0) return false;
+  if (options.by == MapBy::automatic && gpus == 0) return false;
   if (ranks <= gpus) return true;
+  std::string other = gpus > 0 ? fmt::format("dims that begin with {}", gpus) : std::string();
+  std::string hint = hint_of_packages(machine, ranks, options.cores_per_rank, std::move(other));
+  if (hint.empty()) hint = "--map-by packages, and fewer --cores-per-rank";
   throw Error(
       ErrorKind::request,
       {fmt::format("{} ranks per node need {} GPUs, one each, but the node has {}", ranks, ranks, gpus),
-       name_of(machine),
-       gpus > 0 ? fmt::format("dims that begin with {}, or --map-by packages to place by cores alone", gpus)
-                : std::string("--map-by packages to place by cores alone")});
+       name_of(machine), std::move(hint)});
+}
+
+CoreAllocation share_near_gpus(const MachineTopology& machine, std::uint32_t ranks, int cores_each) {
+  try {
+    return share_by_gpus(machine, ranks, cores_each);
+  } catch (const Error& error) {
+    const auto& [what, where, hint] = error.message();
+    throw Error(error.kind(), {what, where, hint_of_packages(machine, ranks, cores_each, hint)});
+  }
 }
 
 // The nearest fabric device: same NUMA node first; several are dealt round robin by local rank.
@@ -187,8 +208,8 @@ MachinePlan plan_machine(const MachineTopology& machine, std::uint32_t ranks, co
   const bool share = options.oversubscribe && options.cores_per_rank <= 1 && cores > 0 && ranks > cores;
   if (!share) check_rank_count(machine, ranks, options);
   CoreAllocation shares = share ? share_cores(machine, ranks, options)
-                          : use_gpus(machine, ranks, options.by)
-                              ? share_by_gpus(machine, ranks, options.cores_per_rank)
+                          : use_gpus(machine, ranks, options)
+                              ? share_near_gpus(machine, ranks, options.cores_per_rank)
                               : share_by_packages(machine, ranks, options.cores_per_rank);
   MachinePlan plan{machine, {}, std::move(shares.remarks)};
   for (std::size_t x = 0; x < ranks; ++x)

@@ -13,13 +13,11 @@ namespace {
 
 // mpirun's --map-by chooses the order of the ranks too, which is an option of its own here.
 void refuse_mpirun_unit(const std::string& unit) {
-  std::string hint;
-  if (unit == "slot" || unit == "core")
-    hint = "--order packed   # ranks 0 and 1 on the first host, as with mpirun";
-  else if (unit == "node")
-    hint = "--order ddl   # round robin over hosts";
-  else if (unit == "socket" || unit == "package" || unit == "numa")
-    hint = "--map-by packages";
+  std::string hint = join(own_words_of_unit(unit), " ");
+  if (hint == "--order packed")
+    hint += "   # ranks 0 and 1 on the first host, as with mpirun";
+  else if (hint == "--order ddl")
+    hint += "   # round robin over hosts";
   else if (unit.starts_with("ppr:"))
     hint = "DIMS, ranks per host x hosts: 2x3 h1,h2,h3 is 2 ranks on each of 3; --cores-per-rank N for PE=N";
   if (hint.empty()) return;
@@ -29,6 +27,13 @@ void refuse_mpirun_unit(const std::string& unit) {
 }
 
 }  // namespace
+
+std::vector<std::string> own_words_of_unit(std::string_view unit) {
+  if (unit == "slot" || unit == "core") return {"--order", "packed"};
+  if (unit == "node") return {"--order", "ddl"};
+  if (unit == "socket" || unit == "package" || unit == "numa") return {"--map-by", "packages"};
+  return {};
+}
 
 PlanOptions parse_plan_options(const PlanTexts& texts) {
   PlanOptions options;

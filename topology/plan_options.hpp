@@ -5,6 +5,8 @@
 #include "topology/plan.hpp"
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace ddlrun::topology {
 
@@ -15,6 +17,9 @@ struct PlanTexts {
   std::string cores_per_rank;
   bool oversubscribe = false;
 };
+
+// What places the ranks as this unit of mpirun's --map-by does; empty where no option alone does.
+std::vector<std::string> own_words_of_unit(std::string_view unit);
 
 // Error{usage} with "did you mean".
 PlanOptions parse_plan_options(const PlanTexts& texts);

@@ -126,6 +126,33 @@ TEST_CASE(
   CHECK_THROWS_AS(slots_of(machine, 5, shared), Error);
 }
 
+TEST_CASE("--map-by packages is proposed where it places the ranks") {
+  const auto hint_of = [](const MachineTopology& machine, std::uint32_t ranks, int cores_each, MapBy by) {
+    PlanOptions options;
+    options.cores_per_rank = cores_each;
+    options.by = by;
+    try {
+      plan_machine(machine, ranks, options);
+    } catch (const Error& error) {
+      return error.message().hint;
+    }
+    return std::string();
+  };
+  const std::string by_cores = "--map-by packages to place by cores alone";
+  const MachineTopology plain = regular_machine(2, 3, 1, "m");
+  const MachineTopology two = tests::with_gpus(plain, {0, 1});
+  CHECK(hint_of(two, 4, 0, MapBy::automatic) == "dims that begin with 2, or " + by_cores);
+  CHECK(hint_of(two, 3, 2, MapBy::automatic) == "dims that begin with 2");  // a package has cores for one
+  CHECK(hint_of(plain, 4, 0, MapBy::gpus) == by_cores);
+  CHECK(hint_of(plain, 3, 2, MapBy::gpus) == "--map-by packages, and fewer --cores-per-rank");
+  CHECK(hint_of(tests::with_gpus(plain, {0, 0, 0, 0}), 4, 0, MapBy::automatic) ==
+        "fewer ranks per node, or " + by_cores);
+  CHECK(hint_of(tests::with_gpus(plain, {0, 0}), 2, 2, MapBy::automatic) ==
+        "--cores-per-rank 1, or " + by_cores);
+  for (const auto& [ranks, each] : {std::pair{3U, 2}, std::pair{1U, 7}})
+    CHECK(hint_of(plain, ranks, each, MapBy::packages).find("--map-by") == std::string::npos);
+}
+
 TEST_CASE("over a grid of machines: every rank has cores, none is used twice, GPUs keep their NUMA node") {
   std::vector<MachineTopology> machines;
   for (int packages = 1; packages <= 4; ++packages)
