@@ -4,6 +4,7 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
+#include "launch/frameworks/launcher_options.hpp"
 #include "launch/frameworks/nested_launcher.hpp"
 #include "schedulers/client/job_file_check.hpp"
 #include "schedulers/client/site_files.hpp"
@@ -115,6 +116,13 @@ std::optional<Command> unwrap_launcher(const Command& command) {
   return nested ? std::optional(nested->program) : std::nullopt;
 }
 
+job_scripts::LauncherOptions sort_options(const Command& command) {
+  const auto nested = frameworks::find_nested_launcher(command);
+  if (!nested) return {};
+  auto [variables, left_out] = frameworks::sort_launcher_options(*nested);
+  return {std::move(variables), std::move(left_out)};
+}
+
 // A profile in a file is named by its whole path, so that `submit` finds it from anywhere.
 std::string site_in_job_file(const System& system, const std::string& word) {
   const bool is_file = word.find('/') != std::string::npos || word.ends_with(".yaml");
@@ -123,7 +131,7 @@ std::string site_in_job_file(const System& system, const std::string& word) {
 
 int convert_to_job_file(System& system, const ConvertOptions& options, const job_scripts::JobScript& script,
                         const templates::SiteProfile* site) {
-  job_scripts::JobFile file = job_scripts::convert_to_job_file(script, site, unwrap_launcher);
+  job_scripts::JobFile file = job_scripts::convert_to_job_file(script, site, unwrap_launcher, sort_options);
   if (site != nullptr)
     file.settings["site"] = schedulers::flag_setting("site", site_in_job_file(system, options.site), "site");
   check_job_file(system, options.file, file);

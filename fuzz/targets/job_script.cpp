@@ -22,5 +22,9 @@ DDLRUN_FUZZ_TARGET(job_script) {
     if (converted) lint_script(parse_job_script(converted->text, "job.sh"), {});
   }
   fuzz::accepted(
-      [&] { return convert_to_job_file(script, nullptr, [](const Command&) { return std::nullopt; }); });
+      [&] {
+        return convert_to_job_file(
+            script, nullptr, [](const Command&) { return std::nullopt; },
+            [](const Command&) { return LauncherOptions(); });
+      });
 }

@@ -109,6 +109,7 @@ std::string_view own_option(std::string_view name) {
 struct InnerWords {
   Command words;  // from the program on
   Command shape;
+  std::vector<Command> options;
   bool is_module = false, is_plain = false;  // -m; --no-python
 };
 
@@ -124,6 +125,9 @@ InnerWords skip_options(const LauncherSyntax& syntax, const Command& words, std:
       inner.shape.emplace_back(own);
       inner.shape.push_back(words[at + 1]);
     }
+    const std::size_t end = std::min(at + 1 + values, words.size());
+    inner.options.emplace_back(words.begin() + static_cast<std::ptrdiff_t>(at),
+                               words.begin() + static_cast<std::ptrdiff_t>(end));
     at += 1 + values;
   }
   if (at < words.size() && words[at] == "--") ++at;
@@ -160,7 +164,9 @@ std::optional<NestedLauncher> find_nested_launcher(const Command& program) {
     inner.words.insert(inner.words.begin(), module ? program[0] : "python3");
   }
   const bool of_mpi = syntax->options == mpirun_values;
-  return NestedLauncher{name, std::move(inner.words), std::move(inner.shape), syntax->stays_on_host, of_mpi};
+  return NestedLauncher{
+      name,  std::move(inner.words), std::move(inner.shape), std::move(inner.options), syntax->stays_on_host,
+      of_mpi};
 }
 
 }  // namespace ddlrun::frameworks

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace ddlrun::frameworks {
 
@@ -14,8 +15,9 @@ struct NestedLauncher {
   std::string name;  // "torchrun", "mpirun"
   Command program;   // what it starts, as words for ddlrun; empty: not found in its words
   Command shape;  // its ranks, hosts and exports in options that `ddlrun launch` takes: "-np 4 --hostfile h"
-  bool stays_on_host;  // starts ranks on its own host only: one for each host is a use of its own
-  bool of_mpi;         // mpirun and its other names; Open MPI's refuses to be started by a rank
+  std::vector<Command> options;  // each with its values, as typed: {"--mca", "btl", "tcp"}, {"--np=4"}
+  bool stays_on_host;            // starts ranks on its own host only: one for each host is a use of its own
+  bool of_mpi;                   // mpirun and its other names; Open MPI's refuses to be started by a rank
 };
 
 std::optional<NestedLauncher> find_nested_launcher(const Command& program);

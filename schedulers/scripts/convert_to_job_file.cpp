@@ -24,12 +24,6 @@ namespace {
 using schedulers::flag_setting;
 using schedulers::list_setting;
 
-Command words_of(const ShellCommand& command) {
-  Command words;
-  for (const ShellWord& word : command.words) words.push_back(word.text);
-  return words;
-}
-
 // Whether another process than the script's own has the program.
 bool starts_ranks(const JobScript& script, const UnwrapLauncher& unwrap) {
   const auto is_launcher = [&](const ShellCommand& command) {
@@ -44,10 +38,12 @@ bool starts_ranks(const JobScript& script, const UnwrapLauncher& unwrap) {
 
 class JobFileWriter {
  public:
-  JobFileWriter(const JobScript& script, const templates::SiteProfile* site, const UnwrapLauncher& unwrap)
+  JobFileWriter(const JobScript& script, const templates::SiteProfile* site, const UnwrapLauncher& unwrap,
+                const SortLauncherOptions& sort_options)
       : script_(script),
         site_(site),
         unwrap_(unwrap),
+        sort_options_(sort_options),
         request_(read_request(with_step_requests(script, file_.unsupported))),
         variables_(starts_ranks(script, unwrap), file_.unsupported, setup_) {}
 
@@ -270,10 +266,21 @@ class JobFileWriter {
       variables_.take_exports(line, command, words.size() - tail);
       set_program(line, command, words.size() - tail,
                   {program->begin(), program->end() - static_cast<std::ptrdiff_t>(tail)});
-      leave(line.line, command.base_name(), "ddlrun starts and binds the ranks: its options are left out");
+      leave(line.line, command.base_name(),
+            "ddlrun starts and binds the ranks: its options for their places are left out");
+      take_options(line.line, command.base_name(), words);
       return true;
     }
     return false;
+  }
+
+  void take_options(int line, const std::string& launcher, const Command& words) {
+    const LauncherOptions options = sort_options_(words);
+    for (const std::string& variable : options.variables) variables_.take(line, variable, variable);
+    for (const std::string& option : options.left_out)
+      leave(line, launcher + ": " + option, explain_left_out(option));
+    for (const std::string& option : step_.unknown)
+      leave(line, launcher + ": " + option, "left out: a job file has no key for it");
   }
 
   // Half of a loop is no setup: its lines in front of the program go, too.
@@ -363,6 +370,7 @@ class JobFileWriter {
   const JobScript& script_;
   const templates::SiteProfile* site_;
   const UnwrapLauncher& unwrap_;
+  const SortLauncherOptions& sort_options_;
   JobFile file_;
   const ResourceRequest request_;
   std::vector<std::string> modules_, setup_;
@@ -380,12 +388,12 @@ class JobFileWriter {
 }  // namespace
 
 JobFile convert_to_job_file(const JobScript& script, const templates::SiteProfile* site,
-                            const UnwrapLauncher& unwrap) {
+                            const UnwrapLauncher& unwrap, const SortLauncherOptions& sort_options) {
   refuse_own_script(script, "ddlrun submit --job DIR/ddlrun.yaml");
   if (script.dialect == Dialect::none)
     throw Error(ErrorKind::request, {"this file has no #PBS and no #SBATCH line", script.file,
                                      "ddlrun convert job.sh, with a script for PBS or Slurm"});
-  return JobFileWriter(script, site, unwrap).write();
+  return JobFileWriter(script, site, unwrap, sort_options).write();
 }
 
 }  // namespace ddlrun::job_scripts

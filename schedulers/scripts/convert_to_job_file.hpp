@@ -25,8 +25,14 @@ struct JobFile {
 // that is no launcher.
 using UnwrapLauncher = std::function<std::optional<Command>(const Command&)>;
 
+// What the launcher's own options become: variables for the ranks, "NAME=value", and words that are left out.
+struct LauncherOptions {
+  std::vector<std::string> variables, left_out;
+};
+using SortLauncherOptions = std::function<LauncherOptions(const Command&)>;
+
 // Error{request} for a script without directives, or one that ddlrun submit wrote.
 JobFile convert_to_job_file(const JobScript& script, const templates::SiteProfile* site,
-                            const UnwrapLauncher& unwrap);
+                            const UnwrapLauncher& unwrap, const SortLauncherOptions& sort_options);
 
 }  // namespace ddlrun::job_scripts

@@ -11,6 +11,12 @@
 
 namespace ddlrun::job_scripts {
 
+Command words_of(const ShellCommand& command) {
+  Command words;
+  for (const ShellWord& word : command.words) words.push_back(word.text);
+  return words;
+}
+
 std::string memory_text(std::uint64_t bytes) {
   constexpr std::pair<std::uint64_t, const char*> units[] = {
       {1ULL << 30, "GiB"}, {1ULL << 20, "MiB"}, {1ULL << 10, "KiB"}};
@@ -75,6 +81,19 @@ bool fills_hosts(const ShellCommand& command) {
   const auto order = option_value(command, {"--distribution", "-m"});
   return !order || command.base_name() != "srun" ||
          (!order->starts_with("cyclic") && !order->starts_with("arbitrary"));
+}
+
+std::string explain_left_out(std::string_view option) {
+  const std::string_view name = option.substr(std::min(option.find_first_not_of('-'), option.size()));
+  if (name == "prepend-rank" || name == "tag-output" || name == "l")
+    return "left out: rank_output: prefix puts the rank before each line";
+  if (name.starts_with("mca ")) {
+    const auto words = split_blanks(name);
+    if (words.size() == 3)
+      return fmt::format("left out; the ranks read it from environment: [\"OMPI_MCA_{}={}\"]", words[1],
+                         words[2]);
+  }
+  return "left out: a job file has no key for it; `environment` takes a variable that sets the same";
 }
 
 bool is_submit_directory(std::string_view word) {

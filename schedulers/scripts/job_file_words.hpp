@@ -2,6 +2,7 @@
 // Words of a script, and what they mean for a job file.
 #pragma once
 
+#include "base/os/system.hpp"
 #include "schedulers/scripts/request.hpp"
 #include "schedulers/scripts/shell_lexer.hpp"
 
@@ -14,6 +15,9 @@
 #include <vector>
 
 namespace ddlrun::job_scripts {
+
+// As the shell reads them, without quotes.
+Command words_of(const ShellCommand& command);
 
 // "64GiB"; rounded up to KiB.
 std::string memory_text(std::uint64_t bytes);
@@ -34,6 +38,9 @@ std::string explain_thread_variable(std::string_view name, std::uint64_t threads
 
 // True where mpirun or srun gives one host all its ranks before the next host gets one: their default.
 bool fills_hosts(const ShellCommand& command);
+
+// Why a launcher's own option is not in the job file, and what may be there in its place.
+std::string explain_left_out(std::string_view option);
 
 bool is_submit_directory(std::string_view word);
 

@@ -117,6 +117,18 @@ for row in 'srun -n 8 -c 2 --gres=gpu:4 ./a|4x2|threads: 2' 'horovodrun -np 4 -H
   expect 0 'not in the directives: taken from this line' "$DDLRUN" convert "$work/step.sh" --to ddlrun.yaml
   grep -qx "dims: $dims" "$work/out" && grep -qxF "$key" "$work/out" || fail "$line: $(cat "$work/out")"
 done
+# Its tuning reaches the ranks as variables; what no key has is named.
+printf '%bhorovodrun -np 4 --fusion-threshold-mb 64 --cycle-time-ms=3.5 --autotune --no-stall-check --timeline-filename $D/t --ssh-port 22 python t.py\n' \
+  "$head" >"$work/tuned.sh"
+expect 0 'horovodrun: --ssh-port 22: left out' "$DDLRUN" convert "$work/tuned.sh" --to ddlrun.yaml
+# shellcheck disable=SC2016
+has "convert: a value of the shell is named" "$work/err" 'horovodrun: --timeline-filename $D/t: left out'
+for variable in HOROVOD_FUSION_THRESHOLD=67108864 HOROVOD_CYCLE_TIME=3.5 HOROVOD_AUTOTUNE=1 HOROVOD_STALL_CHECK_DISABLE=1; do
+  grep -q "^environment: .*$variable" "$work/out" || fail "no $variable: $(cat "$work/out")"
+done
+printf '%bmpirun -np 4 --bind-to core -x A=1 --mca btl tcp,self ./a\n' "$head" >"$work/mca.sh"
+expect 0 'mpirun: --mca btl tcp,self: left out' "$DDLRUN" convert "$work/mca.sh" --to ddlrun.yaml
+! grep -q 'bind-to' "$work/err" || fail "what ddlrun does itself is named: $(cat "$work/err")"
 printf '%b#SBATCH --ntasks-per-node=4\nsrun -n 2 ./a\n' "$head" >"$work/fewer.sh"
 expect 1 'srun: 2 ranks: the job has 8 places' "$DDLRUN" convert "$work/fewer.sh" --to ddlrun.yaml
 printf '#!/bin/bash\n#PBS -l select=2:ncpus=4:mpiprocs=4\nmpirun ./a\n./collect.sh\n' >"$work/after.pbs"

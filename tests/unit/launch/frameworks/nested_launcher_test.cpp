@@ -2,6 +2,7 @@
 #include "launch/frameworks/nested_launcher.hpp"
 
 #include "base/text/text.hpp"
+#include "launch/frameworks/launcher_options.hpp"
 
 #include <doctest/doctest.h>
 
@@ -53,6 +54,26 @@ TEST_CASE("other programs are no launchers") {
     CAPTURE(words);
     CHECK_FALSE(find_nested_launcher(words).has_value());
   }
+}
+
+TEST_CASE("the tuning of horovodrun becomes variables, and other options are named") {
+  const auto sorted = [](const Command& words) {
+    return frameworks::sort_launcher_options(*frameworks::find_nested_launcher(words));
+  };
+  const auto tuned =
+      sorted({"horovodrun", "-np", "4", "-H", "a:2,b:2", "--fusion-threshold-mb", "64", "--cycle-time-ms=3.5",
+              "--autotune", "--disable-cache", "--no-stall-check", "--log-level", "debug", "--ssh-port", "22",
+              "--cache-capacity", "$N", "python", "t.py"});
+  CHECK(tuned.variables ==
+        std::vector<std::string>{"HOROVOD_FUSION_THRESHOLD=67108864", "HOROVOD_CYCLE_TIME=3.5",
+                                 "HOROVOD_AUTOTUNE=1", "HOROVOD_CACHE_CAPACITY=0",
+                                 "HOROVOD_STALL_CHECK_DISABLE=1", "HOROVOD_LOG_LEVEL=DEBUG"});
+  CHECK(tuned.left_out == std::vector<std::string>{"--ssh-port 22", "--cache-capacity $N"});
+  const auto mpi = sorted({"mpirun", "-n", "4", "--bind-to", "core", "-x", "A=1", "--mca", "btl", "tcp",
+                           "-wdir", "/tmp", "./p", "--mca"});
+  CHECK(mpi.variables.empty());
+  CHECK(mpi.left_out == std::vector<std::string>{"--mca btl tcp", "-wdir /tmp"});
+  CHECK(sorted({"torchrun", "--nproc-per-node", "2", "t.py"}).left_out.empty());
 }
 
 TEST_SUITE_END();
