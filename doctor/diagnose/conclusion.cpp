@@ -390,10 +390,7 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
   diagnosis.only_consequences = diagnosis.verdict == Verdict::unknown && shows_only_consequences(log);
   if (diagnosis.verdict == Verdict::no_trouble && !end.status) add_doubtful(diagnosis, log);
   find_first_failing(diagnosis, log);
-  if (diagnosis.is_tagged) {
-    if (diagnosis.cause) drop_tagging(diagnosis.cause->remedies);
-    for (Finding& finding : diagnosis.also_seen) drop_tagging(finding.remedies);
-  }
+  fit_remedies_to_log(diagnosis, log);
   return diagnosis;
 }
 

@@ -3,6 +3,7 @@
 // signature matches. A plain value; the render_ functions write it for people and programs.
 #pragma once
 
+#include "doctor/diagnose/run_traits.hpp"
 #include "doctor/diagnose/signature.hpp"
 
 #include <cstdint>
@@ -107,6 +108,7 @@ struct Diagnosis {
   bool names_ranks = false;  // the log has a rank on its lines
   bool is_tagged = false;    // on each of them: no command has to put it there
   bool of_srun = false;      // it contains srun's own messages
+  RunTraits traits = {};
   std::uint64_t lines = 0;
   std::uint64_t bytes = 0;
 };

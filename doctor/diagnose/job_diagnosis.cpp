@@ -76,7 +76,8 @@ std::vector<std::string> fit_words(const std::string& remedy, const JobContext& 
   return as_submit_remedies(std::move(text), job.scheduler, job.submit);
 }
 
-void fit_remedies_to(Finding& finding, const JobContext& job) {
+void fit_remedies_to(Finding& finding, const JobContext& job, const RunTraits& traits) {
+  fit_to_traits(finding.remedies, traits);
   std::vector<std::string> fitted;
   for (const std::string& remedy : finding.remedies) {
     for (const std::string& words : fit_words(remedy, job)) {
@@ -109,8 +110,9 @@ void add_end(Diagnosis& diagnosis, const JobContext& job, const SignatureSet& si
 Diagnosis fit_to_job(Diagnosis diagnosis, const JobContext& job, const SignatureSet& signatures) {
   add_end(diagnosis, job, signatures);
   diagnosis.end.tagging = job.tagging();
-  if (diagnosis.cause) fit_remedies_to(*diagnosis.cause, job);
-  for (Finding& finding : diagnosis.also_seen) fit_remedies_to(finding, job);
+  if (!diagnosis.traits.is_python) diagnosis.traits.is_python = starts_python(job.program);
+  if (diagnosis.cause) fit_remedies_to(*diagnosis.cause, job, diagnosis.traits);
+  for (Finding& finding : diagnosis.also_seen) fit_remedies_to(finding, job, diagnosis.traits);
   return diagnosis;
 }
 

@@ -202,6 +202,7 @@ void LogAnalysis::take_segment(std::string_view segment, bool touched) {
     if (use.follows_reason) take_line_before(line.prefix.text);
     if (use.of_collective) collectives_.take(line);
     marks_end = marks_end || use.marks_end;
+    if (use.trait != nullptr) note_trait(traits_, *use.trait);
     is_below_ruler_ = is_below_ruler_ || (use.rules_off && text == help_ruler);
   }
   if (marks_end && lines_before_end_.empty()) lines_before_end_ = last_lines(before_, line_ - 1);
@@ -326,6 +327,7 @@ Diagnosis LogAnalysis::diagnosis(const RunStatus& end) const {
                    is_tagged_,
                    of_srun_,
                    of_mpi_,
+                   traits_,
                    still_end_,
                    ends_in_nul_,
                    tail_.last_line(),

@@ -20,6 +20,7 @@
 #include "doctor/diagnose/own_report.hpp"
 #include "doctor/diagnose/pattern_index.hpp"
 #include "doctor/diagnose/python_traceback.hpp"
+#include "doctor/diagnose/run_traits.hpp"
 #include "doctor/diagnose/salient_lines.hpp"
 #include "doctor/diagnose/stack_tail.hpp"
 
@@ -98,6 +99,7 @@ class LogAnalysis {
   std::string_view before_;                 // of the portion being read, up to the current line
   std::vector<LastLine> lines_before_end_;  // the last lines before a launcher reports an end
   std::vector<LastLine> last_lines_;
+  RunTraits traits_;
   StillEnd still_end_;             // before a time limit
   bool ends_in_nul_ = false;       // the last log
   std::uint64_t line_ = 0;         // of the current source

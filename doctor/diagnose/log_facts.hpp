@@ -9,6 +9,7 @@
 #include "doctor/diagnose/native_stack.hpp"
 #include "doctor/diagnose/output_gap.hpp"
 #include "doctor/diagnose/python_traceback.hpp"
+#include "doctor/diagnose/run_traits.hpp"
 #include "doctor/diagnose/salient_lines.hpp"
 
 #include <cstdint>
@@ -35,6 +36,7 @@ struct LogFacts {
   bool is_tagged = false;                        // the launcher put the rank before each line
   bool of_srun = false;                          // some line is srun's own
   bool of_mpi = false;                           // some line names MPI
+  const RunTraits& traits;
   StillEnd still_end;
   bool ends_in_nul = false;           // the last log ends in NUL bytes
   std::uint64_t last_stack_line = 0;  // of a stack below an error, over all sources

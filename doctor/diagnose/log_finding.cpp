@@ -5,6 +5,7 @@
 #include "doctor/diagnose/finding_text.hpp"
 #include "doctor/diagnose/likely_cause.hpp"
 #include "doctor/diagnose/message_parts.hpp"
+#include "doctor/diagnose/remedy_text.hpp"
 #include "doctor/diagnose/words.hpp"
 
 #include <fmt/format.h>
@@ -145,6 +146,17 @@ void add_tagging(Finding& finding, const LogFacts& log, const Diagnosis& diagnos
       log.of_mpi || diagnosis.of_srun || diagnosis.end.of_launch || diagnosis.end.from == LogSource::mpirun;
   if (!log.names_ranks && !diagnosis.is_tagged && has_launcher)
     finding.remedies.push_back(tagging_command(diagnosis) + " ...   # prints the rank on each line");
+}
+
+void fit_remedies_to_log(Diagnosis& diagnosis, const LogFacts& log) {
+  diagnosis.traits = log.traits;
+  diagnosis.traits.of_slurm = log.traits.of_slurm || diagnosis.of_srun;
+  const auto fit = [&diagnosis](Finding& finding) {
+    fit_to_traits(finding.remedies, diagnosis.traits);
+    if (diagnosis.is_tagged) drop_tagging(finding.remedies);
+  };
+  if (diagnosis.cause) fit(*diagnosis.cause);
+  std::ranges::for_each(diagnosis.also_seen, fit);
 }
 
 void insert_before(std::vector<Finding>& findings, SignatureClass kind, Finding finding) {

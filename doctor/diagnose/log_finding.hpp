@@ -48,6 +48,9 @@ void put_scheduler_last(Finding& finding, const LogFacts& log, const Diagnosis& 
 // Where no line has a rank before it, the next log of several ranks should have.
 void add_tagging(Finding& finding, const LogFacts& log, const Diagnosis& diagnosis);
 
+// Leaves out of all remedies what this log shows to be for other runs.
+void fit_remedies_to_log(Diagnosis& diagnosis, const LogFacts& log);
+
 // Before the first finding of class `kind` or a later one.
 void insert_before(std::vector<Finding>& findings, SignatureClass kind, Finding finding);
 

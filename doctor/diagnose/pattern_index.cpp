@@ -48,9 +48,9 @@ PatternIndex::Literals PatternIndex::gather(const SignatureSet& set) {
   literals.use("File \"").of_traceback = true;
   literals.use("Traceback (most recent call last)").of_traceback = true;
   literals.use("Exception ignored in").of_traceback = true;
-  for (const char* head :
-       {"*** Process received signal", "Caught signal ", "acktrace", "forrtl: ", "signal (",
-        "Problematic frame", "problematic frame", "Stack trace", "stack trace", "(most recent call first)"})
+  for (const char* head : {"*** Process received signal", "Caught signal ", "acktrace",
+                           "forrtl: ", "signal (", "Problematic frame", "problematic frame", "Stack trace",
+                           "stack trace", "(most recent call first)", " received signal SIG"})
     literals.use(head).begins_stack = true;
   literals.use("*** Check failure stack trace").follows_reason = true;  // glog
   for (const char* end : {"Exiting.", "exiting.", "Aborting.", "aborting."})
@@ -59,6 +59,7 @@ PatternIndex::Literals PatternIndex::gather(const SignatureSet& set) {
        {"OpenFOAM: The Open Source CFD", "Program PWSCF v", "Sender: LSF System", ":-) GROMACS - "})
     literals.use(banner).begins_run = true;
   for (const std::string_view head_of_report : report_heads) literals.use(head_of_report);
+  for (const TraitText& text : trait_texts()) literals.use(text.text).trait = &text;
   literals.use("DUE TO TIME LIMIT").marks_limit = true;
   literals.use("SeqNum=").of_collective = true;
   literals.use(help_ruler).rules_off = true;

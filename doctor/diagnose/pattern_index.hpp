@@ -4,6 +4,7 @@
 #pragma once
 
 #include "doctor/diagnose/literal_scanner.hpp"
+#include "doctor/diagnose/run_traits.hpp"
 #include "doctor/diagnose/signature.hpp"
 
 #include <cstdint>
@@ -36,6 +37,7 @@ struct LiteralUse {
   bool help_count = false;         // "3 more processes have sent help message FILE / TOPIC"
   bool help_without_text = false;  // "Sorry!  You were supposed to get help about:"
   bool rules_off = false;          // a part of a line of dashes
+  const TraitText* trait = nullptr;
 };
 
 class PatternIndex {

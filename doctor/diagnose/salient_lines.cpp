@@ -223,7 +223,8 @@ bool is_boilerplate(std::string_view text) {
                         "callback returned error status",
                         "processes terminated badly",
                         "error waiting for completion",
-                        "error waiting for event"});
+                        "error waiting for event",
+                        "No stack."});  // gdb, of a process that ended well
 }
 
 bool is_below_reason(std::string_view text) { return text.starts_with("at:  ") || text.starts_with("try: "); }

@@ -22,7 +22,8 @@ bool fact_holds(const FactRule& fact, const Signature& signature, const LogFacts
   // A signal in the status is not the cause where the log has a likely explanation, even an unknown one.
   const bool by_status_alone = !fact.log_is_empty && fact.last_line_has.empty();
   const bool is_explained = log.salient.highest_score() >= min_explaining_score;
-  if (signature.kind == SignatureClass::fact && by_status_alone && is_explained) return false;
+  const bool gives_no_reason = signature.kind >= SignatureClass::fact || signature.may_follow;
+  if (gives_no_reason && by_status_alone && is_explained) return false;
   if (fact.log_is_empty && !is_silent) return false;
   if (!fact.last_line_has.empty() &&
       (log.last_lines.empty() || log.last_lines.back().text.find(fact.last_line_has) == std::string::npos))

@@ -88,7 +88,7 @@ TEST_CASE("the exit status of the run decides whether it failed") {
   CHECK(id_of(diagnose_text(lost, {205, LogSource::mpirun})) == "C12");
   CHECK(id_of(diagnose_text(secondary +
                             "ddlrun: the job ended by signal 9 (status 137); run directory x\n")) == "E1");
-  CHECK(id_of(diagnose_text("step 1\n", {134, LogSource::mpirun})) == "F35");
+  CHECK(id_of(diagnose_text("step 1\n", {134, LogSource::mpirun})) == "E30");
   CHECK(id_of(diagnose_text("terminate called after throwing an instance of 'X'\n",
                             {134, LogSource::mpirun})) == "L20");
   CHECK(id_of(diagnose_text("    Exit_status = 271\n")) == "F35");
