@@ -19,6 +19,11 @@ std::string find_program(System& system, const std::string& name) {
   return {};
 }
 
+std::string remedy_for_missing_python(System& system, const std::string& name) {
+  if (name != "python" || find_program(system, "python3").empty()) return {};
+  return "-- python3 ...   # " + system.environment.host_name + " has python3, and no python";
+}
+
 bool would_run_by_shell(System& system, const std::string& path) {
   constexpr std::uint64_t first_bytes = 4;
   try {

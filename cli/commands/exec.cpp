@@ -107,6 +107,8 @@ int print_failure(System& system, const std::string& program, int code) {
         name.find('/') == std::string::npos
             ? fmt::format("on {}: command -v {}; its directory must be in PATH there", host, quoted)
             : fmt::format("copy it to {}, or start it from a directory that all hosts share", host);
+    if (std::string python = remedy_for_missing_python(system, program); !python.empty())
+      message.hint = std::move(python);
   }
   system.err(render_error("ddlrun", message));
   return start_status(code);

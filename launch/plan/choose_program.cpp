@@ -46,6 +46,7 @@ std::string place_of_file(const System& system, const std::string& path) {
 // "train.py" is looked for in PATH, where no script of a user is.
 std::string remedy_for_unknown_program(System& system, const std::string& name) {
   if (system.files.exists(name)) return render_script_start(name);
+  if (std::string python = remedy_for_missing_python(system, name); !python.empty()) return python;
   if (const auto near = nearest_program(system, name)) return *near + "   # did you mean this?";
   if (const auto near = nearest_file(system, name))
     return render_script_start(*near) + "   # did you mean this?";

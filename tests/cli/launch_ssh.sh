@@ -132,7 +132,7 @@ for signal in KILL SEGV TERM; do
 done
 # shellcheck disable=SC2016
 launch abort "${two[@]}" -- sh -c '[ $DDLRUN_RANK = 0 ] && exec sleep 5; echo "bad table" >&2; kill -ABRT $$'
-has "a signal is the cause" abort.err "cause: the exit status shows a signal: ended by SIGABRT (128 + 6)"
+has "a signal is the cause" abort.err "cause: a rank aborted (SIGABRT) [E30]"
 has "a signal: its place" abort.err "at: rank 1 on "
 has "a signal: the rank's lines" abort.err "bad table"
 for word in HOST JOB mpirun srun; do has_not "a signal: remedies" abort.err "$word"; done

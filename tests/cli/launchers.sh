@@ -20,6 +20,12 @@ same "exec --rank-map" "--task=0 0 {\"a\":0} none /usr $first unset" "$(cat "$wo
 rank_map '"gpu_view":"one",' '{"gpu":1,"pci":"ffff:01:00.0"}' > rank_map.json
 expect 0 "" env PMI_RANK=0 CUDA_VISIBLE_DEVICES=7 "$DDLRUN" exec --rank-map-file rank_map.json -- sh -c "$show" sh
 same "exec --rank-map-file: a GPU whose driver is silent goes by its number" 1 "$(awk '{print $NF}' "$work/out")"
+# The host of a rank may have python3 only.
+mkdir -p python3_only
+ln -sf "$(command -v python3)" python3_only/python3
+expect 127 "" env PATH="$PWD/python3_only" "$DDLRUN" exec -- python train.py
+grep -q "the program 'python' does not exist on " "$work/err" || fail "python is missing: $(cat "$work/err")"
+grep -q "try: -- python3 \.\.\.   # " "$work/err" || fail "python3 is there: $(cat "$work/err")"
 expect_refusal 2 "which did not arrive" env PMI_RANK=0 "$DDLRUN" exec --rank-map -- true
 expect_refusal 2 "no launcher has set one" env DDLRUN_RANKS="$(rank_map '' '{}')" "$DDLRUN" exec --rank-map -- true
 expect_refusal 3 "the plan has ranks 0 to 0" env PMI_RANK=3 DDLRUN_RANKS="$(rank_map '' '{}')" "$DDLRUN" exec --rank-map -- true

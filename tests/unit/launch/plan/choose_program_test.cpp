@@ -95,6 +95,19 @@ TEST_CASE("words before the program, and files that the shell would run, are ref
         "where nosuch is");
 }
 
+TEST_CASE("no python, but python3: the remedy is that word") {
+  tests::FakeSystem fake;
+  fake.environment.host_name = "h1";
+  fake.environment.variables = {{"PATH", "/opt/bin:/usr/bin"}};
+  fake.files.files = {{"/usr/bin/python3", ""}, {"train.py", ""}};
+  System system = fake.interfaces();
+  CHECK(refusal_of(system, {"python", "train.py"}) ==
+        "the program 'python' was not found on h1 | -- python3 ...   # h1 has python3, and no python");
+  CHECK(refusal_of(system, {"/opt/bin/python", "train.py"}).find("python3") == std::string::npos);
+  fake.files.files.erase("/usr/bin/python3");
+  CHECK(refusal_of(system, {"python", "train.py"}).find("python3") == std::string::npos);
+}
+
 TEST_CASE("for ranks on other hosts a file that cannot run is refused where the hosts share it") {
   tests::FakeSystem fake;
   tests::FakeHostInfo host;
