@@ -140,7 +140,40 @@ diagnose::Diagnosis name_stall(diagnose::Diagnosis diagnosis) {
   return diagnosis;
 }
 
+// As launch printed them, for the signatures of its notes; empty where it did not end the run at a stall.
+std::vector<std::string> stall_lines_of(const launch::RunRecord& run) {
+  if (!run.watched || run.watched->stall.empty()) return {};
+  const std::string& stall = run.watched->stall;
+  const bool is_stuck = stall.find(" has made no progress for ") != std::string::npos;
+  return {fmt::format("ddlrun: {}: {}", is_stuck ? "warning" : "note", stall),
+          "ddlrun: the job is ended, as --on-stall end asks"};
+}
+
+// The record has no lines that a user could count.
+void forget_line_numbers(std::vector<diagnose::LogLine>& lines, const std::string& record) {
+  for (diagnose::LogLine& line : lines)
+    if (line.source == record) line.line = 0;
+}
+
+// What is known of a run beside its logs: the hosts, what failed first, the program.
+diagnose::Diagnosis fit_to_run(System& system, const DiagnoseInput& input, diagnose::Diagnosis diagnosis) {
+  diagnosis = name_hosts_of_run(system, input, std::move(diagnosis));
+  diagnose::JobContext run;
+  run.program = input.program;
+  diagnosis = fit_to_job(std::move(diagnosis), run, *diagnose::builtin_signatures());
+  const std::string record = record_of(input);
+  if (diagnosis.cause) forget_line_numbers(diagnosis.cause->evidence, record);
+  if (diagnosis.cause) forget_line_numbers(diagnosis.cause->following, record);
+  for (diagnose::Finding& finding : diagnosis.also_seen) forget_line_numbers(finding.evidence, record);
+  forget_line_numbers(diagnosis.salient_lines, record);
+  if (diagnosis.first_failing && diagnosis.first_failing->evidence.source == record)
+    diagnosis.first_failing->evidence.line = 0;
+  return diagnosis;
+}
+
 }  // namespace
+
+std::string record_of(const DiagnoseInput& input) { return input.directory + "/run.json"; }
 
 DiagnoseInput read_run_directory(System& system, const std::string& directory, RunStatus end) {
   const launch::RunRecord run = launch::read_run(system, directory, false);
@@ -149,6 +182,8 @@ DiagnoseInput read_run_directory(System& system, const std::string& directory, R
     input.end.status = run.end->exit_status;
     if (end.from == LogSource::unknown && run.launcher == "openmpi") input.end.from = LogSource::mpirun;
   }
+  input.program = run.program;
+  input.stall_lines = stall_lines_of(run);
   input.end.ranks = static_cast<std::uint32_t>(run.rank_count);
   input.end.names_ranks = !run.output.empty() && run.output != "screen";
   const launch::RunFailure* first = run.first_failure();
@@ -189,7 +224,7 @@ DiagnoseInput read_job_or_run(System& system, const std::string& word, RunStatus
 diagnose::Diagnosis complete_diagnosis(System& system, const DiagnoseInput& input,
                                        diagnose::Diagnosis diagnosis) {
   if (input.standing) diagnosis = name_stall(std::move(diagnosis));
-  if (!input.directory.empty() && !input.job) diagnosis = name_hosts_of_run(system, input, diagnosis);
+  if (!input.directory.empty() && !input.job) diagnosis = fit_to_run(system, input, std::move(diagnosis));
   if (input.first_failing) diagnosis.first_failing = input.first_failing;
   if (input.job) diagnosis = fit_to_job(std::move(diagnosis), *input.job, *diagnose::builtin_signatures());
   if (!diagnosis.cause || diagnosis.cause->id != diagnose::nothing_started_id) return diagnosis;

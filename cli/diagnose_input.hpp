@@ -22,7 +22,12 @@ struct DiagnoseInput {
   std::optional<diagnose::JobContext> job;
   std::optional<diagnose::FailingRank> first_failing = {};  // by the record of the run
   std::optional<launch::StandingRun> standing = {};         // the run goes on, and stands still
+  std::vector<std::string> stall_lines = {};  // what launch printed of the stall for which it ended the run
+  std::vector<std::string> program = {};      // of a run
 };
+
+// The file with the record of the run.
+std::string record_of(const DiagnoseInput& input);
 
 DiagnoseInput read_run_directory(System& system, const std::string& directory, diagnose::RunStatus end);
 

@@ -133,6 +133,18 @@ DiagnoseInput read_input(System& system, const DiagnoseOptions& options) {
   return input;
 }
 
+void take_lines(diagnose::LogAnalysis& analysis, const std::string& source,
+                const std::vector<std::string>& lines) {
+  analysis.begin_source(source);
+  for (const std::string& line : lines) analysis.take(line + "\n");
+  analysis.end_source();
+}
+
+bool is_sure(const diagnose::Diagnosis& diagnosis) {
+  return diagnosis.verdict == diagnose::Verdict::cause_found &&
+         diagnosis.cause->kind <= diagnose::SignatureClass::generic;
+}
+
 int print_recorded(System& system, const DiagnoseInput& input) {
   system.err("ddlrun: as launch found it, in " + input.directory + "/run.json:\n");
   system.out(coloured_report(system.environment, input.recorded));
@@ -147,8 +159,11 @@ void print_standing(System& system, const launch::StandingRun& run) {
 
 int run_on_logs(System& system, const DiagnoseOptions& options) {
   const DiagnoseInput input = read_input(system, options);
-  if (!input.recorded.empty() && !options.json && options.signatures.empty() && options.status.empty())
-    return print_recorded(system, input);
+  const bool wants_recorded =
+      !input.recorded.empty() && !options.json && options.signatures.empty() && options.status.empty();
+  // launch does not read what the ranks print on stdout, as gdb does.
+  const bool may_find_more = input.recorded.starts_with("cause: unknown") && !input.logs.empty();
+  if (wants_recorded && !may_find_more) return print_recorded(system, input);
   const RunStatus& end = input.end;
   const std::vector<std::string>& logs = input.logs;
   diagnose::LogAnalysis analysis(read_signatures(system, options.signatures));
@@ -161,13 +176,13 @@ int run_on_logs(System& system, const DiagnoseOptions& options) {
     analysis.end_source();
   }
   if (logs.empty()) {
-    analysis.begin_source("stderr");
-    for (const std::string& line : input.last_lines) analysis.take(line + "\n");
-    analysis.end_source();
+    take_lines(analysis, "stderr", input.last_lines);
   } else if (read_count == 0 && !input.standing)
     throw Error(ErrorKind::request, {fmt::format("all {} logs are binary files", logs.size()),
                                      printable(logs[0]), "file " + quote_shell(logs[0])});
+  if (!input.stall_lines.empty()) take_lines(analysis, record_of(input), input.stall_lines);
   const diagnose::Diagnosis diagnosis = complete_diagnosis(system, input, analysis.diagnosis(end));
+  if (wants_recorded && !is_sure(diagnosis)) return print_recorded(system, input);
   const bool is_silent = diagnosis.bytes == 0 && !end.status && !diagnosis.cause;
   if (logs.empty() && is_silent)
     throw Error(ErrorKind::request,

@@ -336,7 +336,8 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
   diagnosis.bytes = log.bytes;
   diagnosis.end = end.status ? end : log.matches.logged_status();
   if (end.from != LogSource::unknown) diagnosis.end.from = end.from;
-  diagnosis.status_meaning = status_meaning(diagnosis.end);
+  const bool is_stall_end = log.traits.ended_at_stall && diagnosis.end.status == stall_status;
+  diagnosis.status_meaning = is_stall_end ? stall_meaning : status_meaning(diagnosis.end);
   diagnosis.of_srun = log.of_srun || diagnosis.end.from == LogSource::slurm;
   diagnosis.shows_error = log.salient.highest_score() >= min_failure_score;
   diagnosis.names_ranks = log.names_ranks;

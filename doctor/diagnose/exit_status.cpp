@@ -47,7 +47,7 @@ constexpr Row rows[] = {
     {LogSource::pbs, 127, "the interpreter of the job script does not exist"},
     {LogSource::slurm, 255, "Slurm refused an option or a time"},
     {LogSource::unknown, -29, "PBS's number for a job that reached its walltime"},
-    {LogSource::unknown, 124, "a time limit was reached"},
+    {LogSource::unknown, 124, "a time limit was reached, or --on-stall end ended a job that stalled"},
     {LogSource::unknown, 126, "the program was found, but is not executable"},
     {LogSource::unknown, 127, "the program, or the interpreter of a script, was not found"},
     {LogSource::unknown, 205, "mpirun's number for a lost daemon: it was killed, or its host went away"},

@@ -3,6 +3,7 @@
 
 #include "base/text/interpreter.hpp"
 #include "doctor/diagnose/remedy_text.hpp"
+#include "doctor/diagnose/submit_remedies.hpp"
 #include "doctor/diagnose/words.hpp"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 constexpr std::string_view for_python = "of Python", for_torch = "of PyTorch",
                            for_compiled = "of compiled code", under_slurm = "under Slurm";
 
-constexpr std::array<TraitText, 24> known_texts{{
+constexpr std::array<TraitText, 26> known_texts{{
     {"Traceback (most recent call last)", nullptr},
     {"Fatal Python error", nullptr},
     {"site-packages/", nullptr},
@@ -42,6 +43,8 @@ constexpr std::array<TraitText, 24> known_texts{{
     {"enroot", &RunTraits::in_container},
     {"kubernetes", &RunTraits::in_container},
     {"container", &RunTraits::in_container},
+    {" received signal SIG", &RunTraits::under_gdb},
+    {"ddlrun: the job is ended, as --on-stall", &RunTraits::ended_at_stall},
 }};
 
 bool is_for(const std::string& remedy, std::string_view kind) {
@@ -57,7 +60,9 @@ bool is_for_container(const std::string& remedy) {
 bool is_excluded(const std::string& remedy, const RunTraits& traits) {
   const bool is_python = traits.is_python.value_or(true), is_compiled = !traits.is_python.value_or(false);
   return (!is_python && is_for(remedy, for_python)) || (!is_compiled && is_for(remedy, for_compiled)) ||
-         (!traits.of_torch && is_for(remedy, for_torch)) || (!traits.of_slurm && is_for(remedy, under_slurm));
+         (!traits.of_torch && is_for(remedy, for_torch)) ||
+         (!traits.of_slurm && is_for(remedy, under_slurm)) ||
+         (traits.under_gdb && has(remedy, "gdb -batch "));
 }
 
 }  // namespace
@@ -78,8 +83,10 @@ std::optional<bool> starts_python(const std::vector<std::string>& program) {
 
 void fit_to_traits(std::vector<std::string>& remedies, const RunTraits& traits) {
   std::vector<std::string> fitted;
-  for (const std::string& remedy : remedies)
-    if (!is_excluded(remedy, traits)) fitted.push_back(remedy);
+  for (const std::string& remedy : remedies) {
+    std::string text = traits.ended_at_stall ? without_stall_advice(remedy) : remedy;
+    if (!text.empty() && !is_excluded(text, traits)) fitted.push_back(std::move(text));
+  }
   if (fitted.empty()) return;
   if (traits.is_python.value_or(false))
     std::ranges::stable_partition(fitted, [](const std::string& remedy) {

@@ -269,4 +269,15 @@ expect_refusal 2 'not an age' "$DDLRUN" history --prune 90
 expect 0 '2 runs removed' "$DDLRUN" history --prune 90d
 same "history --prune" "$((count - 2))" "$(ls "$runs" | wc -l)"
 [[ -s own/run.json ]] || fail "--prune removed a directory of the user"
+
+# What the advice on a crash leads to: gdb writes to stdout, and diagnose reads the file of the rank.
+if command -v gdb >/dev/null && command -v gcc >/dev/null; then
+  printf 'static int sum_row(int *p) { return p[3]; }\nint main(int n, char **a) { return n > 1 ? 0 * a[0][0] : sum_row(0); }\n' > crash.c
+  gcc -g -o crash crash.c
+  gdb=(gdb -batch -return-child-result -ex run -ex bt -ex echo --args)
+  expect 139 'gdb -batch -return-child-result -ex run -ex bt -ex echo --args ./crash' "$DDLRUN" launch 1 -- ./crash
+  expect 255 '' "$DDLRUN" launch 1 --rank-output files -- "${gdb[@]}" ./crash
+  expect 1 'cause: a rank crashed (SIGSEGV) in sum_row (crash.c:1)' "$DDLRUN" diagnose last
+  expect 0 '' "$DDLRUN" launch 1 --rank-output files -- "${gdb[@]}" ./crash well
+fi
 finish

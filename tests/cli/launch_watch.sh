@@ -265,6 +265,11 @@ end = time.time() + 30
 while time.time() < end: time.sleep(0.002)'
 same "a rank that polls: status" 124 "$status"
 has "a rank that polls" polls.err " looks again and again for something, and sleeps"
+"$DDLRUN" diagnose last > polls.last
+has "diagnose last: the note of the stall" polls.last "run.json: ddlrun: note: rank 0 on $(hostname) has used almost no CPU time"
+has "diagnose last: its class" polls.last "no rank makes progress: all of them wait [O8]"
+has "diagnose last: the status" polls.last "exit status: 124: the job stalled, and --on-stall end ended it"
+has_not "diagnose last: no advice that was taken" polls.last "--on-stall end ..."
 # Polls that a thread answers by read and write, as the store of PyTorch 2.4 does, are no progress; lines are.
 cat > store.py <<'PROGRAM'
 import os, socket, sys, threading, time
@@ -297,6 +302,8 @@ launch ended $ranks --stall-timeout 1 --on-stall end -- bash -c 'kill -STOP $$'
 same "--on-stall end: status" 124 "$status"
 check "--on-stall end: $SECONDS s" test "$SECONDS" -lt 12
 has_not "--on-stall end" ended.err "failed first"
+"$DDLRUN" diagnose last > ended.last
+has "diagnose last: a rank that is stopped" ended.last "cause: a rank makes no progress [O3]"
 
 # --- an mpirun that does not end after its ranks is ended, and the status is theirs; one whose reader waits is not
 cat > endless_mpirun <<'PROGRAM'

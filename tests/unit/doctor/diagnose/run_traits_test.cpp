@@ -92,6 +92,20 @@ TEST_CASE("a variable of Slurm is for logs of Slurm, a container's command is fi
   CHECK(place_of_text(plain, "docker run ") + 1 == plain.cause->remedies.size());
 }
 
+TEST_CASE("a job that launch ended at a stall: the status says so, and nothing advises it again") {
+  const std::string note =
+      "ddlrun: note: all 2 ranks have used almost no CPU time and moved no bytes for 2 s: "
+      "process 7 (python3) of rank 0 on h1 sleeps in hrtimer_nanosleep\n";
+  const RunStatus limit{124, LogSource::mpirun};
+  const Diagnosis ended = diagnose_text(note + "ddlrun: the job is ended, as --on-stall end asks\n", limit);
+  CHECK(ended.status_meaning == "the job stalled, and --on-stall end ended it");
+  CHECK(ended.cause->id == "O8");
+  CHECK_FALSE(advises(ended, "--on-stall end"));
+  const Diagnosis waited = diagnose_text(note, limit);
+  CHECK(waited.status_meaning == "a time limit was reached, or --on-stall end ended a job that stalled");
+  CHECK(advises(waited, "--on-stall end"));
+}
+
 TEST_CASE("a remedy stays where all are for other runs") {
   Texts only{"join() each thread   # of compiled code"};
   RunTraits python;
@@ -114,6 +128,7 @@ TEST_CASE("gdb reports a crash: the rank's own line and its function are the cau
   CHECK(found.cause->id == "E2");
   CHECK(found.cause->title == "a rank crashed (SIGSEGV) in sum_row (segv.c:3)");
   CHECK(found.cause->place.rank == 1);
+  CHECK_FALSE(advises(found, "gdb -batch"));
 }
 
 TEST_SUITE_END();
