@@ -30,6 +30,7 @@ Json to_json(const Finding& finding) {
   json["at"] = to_json(finding.place);
   json["hosts"] = finding.all_hosts;
   json["ranks"] = finding.all_ranks;
+  json["all_ranks_alike"] = finding.fails_alike;
   json["count"] = finding.count;
   json["evidence"] = to_json(finding.evidence);
   json["following"] = to_json(finding.following);

@@ -28,6 +28,10 @@ std::string render_place(const Place& place) {
 // "host n3; in all on n1, n2, n3"
 std::string render_where(const Finding& finding, std::uint32_t ranks_of_run) {
   std::string text = render_place(finding.place);
+  if (finding.fails_alike) {
+    const std::string all = fmt::format("all {} ranks failed alike", ranks_of_run);
+    return text.empty() ? all : all + "; the lines are those of " + text;
+  }
   if (finding.all_hosts.size() > 1) text += "; also on " + sanitize(join(finding.all_hosts, ", "), 600);
   if (finding.all_ranks.size() > 1) {
     const std::vector<int> ranks(finding.all_ranks.begin(), finding.all_ranks.end());
@@ -259,7 +263,8 @@ std::string render_diagnosis(const Diagnosis& diagnosis) {
   const bool cleaned_up = diagnosis.verdict == Verdict::cause_found &&
                           diagnosis.cause->kind <= SignatureClass::generic &&
                           (how.starts_with("signal 9 ") || how.starts_with("signal 15 "));
-  if (diagnosis.first_failing && !is_shown && !cleaned_up)
+  const bool fails_alike = diagnosis.cause && diagnosis.cause->fails_alike;
+  if (diagnosis.first_failing && !is_shown && !cleaned_up && !fails_alike)
     text += render_first_failing(*diagnosis.first_failing);
   if (diagnosis.end.status && *diagnosis.end.status != 0) {
     text += fmt::format("exit status: {}{}{}\n", *diagnosis.end.status,

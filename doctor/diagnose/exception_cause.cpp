@@ -27,10 +27,6 @@ bool has_line_before(const LogFacts& log, const PythonException& exception) {
   });
 }
 
-bool is_same(const PythonException& a, const PythonException& b) {
-  return a.type == b.type && a.message == b.message && a.path == b.path && a.line == b.line;
-}
-
 // Of several ranks with the same exception, that of the rank that failed first.
 const PythonException& of_first_rank(const PythonException& exception, const LogFacts& log,
                                      std::optional<std::uint32_t> first_rank) {
@@ -42,13 +38,27 @@ const PythonException& of_first_rank(const PythonException& exception, const Log
   return found == all.end() ? exception : *found;
 }
 
-// The ranks that have it; empty for one rank alone.
-std::vector<std::uint32_t> ranks_with(const PythonException& exception, const LogFacts& log) {
+// Who has it, over the whole log.
+struct Repeats {
   std::set<std::uint32_t> ranks;
-  for (const PythonException& one : log.tracebacks.exceptions())
-    if (one.place.rank && is_same(one, exception)) ranks.insert(*one.place.rank);
-  return ranks.size() > 1 ? std::vector<std::uint32_t>(ranks.begin(), ranks.end())
-                          : std::vector<std::uint32_t>();
+  std::uint64_t count = 0;
+};
+
+Repeats repeats_of(const PythonException& exception, const LogFacts& log) {
+  Repeats repeats;
+  for (const PythonException& one : log.tracebacks.exceptions()) {
+    if (!is_same(one, exception)) continue;
+    repeats.count += 1 + one.repeats;
+    repeats.ranks.insert(one.repeating_ranks.begin(), one.repeating_ranks.end());
+    if (one.place.rank) repeats.ranks.insert(*one.place.rank);
+  }
+  return repeats;
+}
+
+// Each rank of the run has it: none of them failed because of another.
+bool is_of_all(const Repeats& repeats, std::uint32_t ranks_of_run) {
+  if (ranks_of_run < 2) return false;
+  return repeats.ranks.empty() ? repeats.count == ranks_of_run : repeats.ranks.size() == ranks_of_run;
 }
 
 // The first exception that is the cause of what follows it, or nullptr.
@@ -90,8 +100,8 @@ bool repeats(const PythonException& exception, const Finding& finding, const Log
 }
 
 // A signature has the exception's own line, or a line before it that says the same: the place in the program
-// becomes its evidence.
-bool add_to_known(std::vector<Finding>& findings, const PythonException& exception, const LogFacts& log) {
+// becomes its evidence. nullptr: there is none.
+Finding* add_to_known(std::vector<Finding>& findings, const PythonException& exception, const LogFacts& log) {
   const std::string& source = log.sources[exception.source];
   const EvidenceLine& frame = exception.evidence.front();
   const auto explained = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) {
@@ -101,15 +111,15 @@ bool add_to_known(std::vector<Finding>& findings, const PythonException& excepti
   if (explained != findings.end()) {
     if (!shows_line(*explained, source, frame.line))
       explained->evidence.insert(explained->evidence.begin(), {source, frame.line, frame.text});
-    return true;
+    return &*explained;
   }
   const auto repeated = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) {
     return repeats(exception, finding, log);
   });
-  if (repeated == findings.end()) return false;
+  if (repeated == findings.end()) return nullptr;
   const std::vector<LogLine> lines = lines_in(source, exception.evidence);
   repeated->evidence.insert(repeated->evidence.end(), lines.begin(), lines.end());
-  return true;
+  return &*repeated;
 }
 
 // "the endpoint '$MASTER_ADDR:29500' must be ..." -> "$MASTER_ADDR": no shell has expanded it. "" for any
@@ -138,7 +148,12 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last
   const Signature* signature = find_signature(log.signatures, python_exception_id);
   if (exception == nullptr || signature == nullptr) return;
   exception = &of_first_rank(*exception, log, diagnosis.end.first_rank);
-  if (add_to_known(findings, *exception, log)) return;
+  const Repeats shown = repeats_of(*exception, log);
+  const bool fails_alike = is_of_all(shown, diagnosis.end.ranks);
+  if (Finding* known = add_to_known(findings, *exception, log); known != nullptr) {
+    known->fails_alike = fails_alike;
+    return;
+  }
   const std::string& source = log.sources[exception->source];
   const EvidenceLine& frame = exception->evidence.front();
 
@@ -154,7 +169,8 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last
   finding.reference = signature->reference;
   finding.title = message;
   if (!exception->file.empty()) finding.title += fmt::format(" ({}:{})", exception->file, exception->line);
-  finding.all_ranks = ranks_with(*exception, log);
+  if (shown.ranks.size() > 1) finding.all_ranks.assign(shown.ranks.begin(), shown.ranks.end());
+  finding.fails_alike = fails_alike;
   finding.evidence = lines_in(source, exception->evidence);
   finding.following = lines_in(source, exception->following);
 
@@ -171,7 +187,7 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last
         fmt::format("bash -c 'exec PROGRAM ... \"{0}\" ...'   # {0} came as text: no shell had expanded it",
                     name));
   add_advice(finding, message + text_after(log, exception->source, exception->evidence.back().line), 0);
-  add_tagging(finding, log, diagnosis);
+  if (!fails_alike) add_tagging(finding, log, diagnosis);
   // One process ends by one exception: what it printed before of another one, without a traceback, it
   // survived.
   const auto is_survived = [&](const Finding& other) {

@@ -106,6 +106,10 @@ bool is_consequence_exception(std::string_view type, std::string_view message) {
   return by_message || std::find(types.begin(), types.end(), name) != types.end();
 }
 
+bool is_same(const PythonException& a, const PythonException& b) {
+  return a.type == b.type && a.message == b.message && a.path == b.path && a.line == b.line;
+}
+
 bool TracebackReader::ends_stack(std::uint32_t source, std::uint64_t line) const {
   return std::any_of(found_.begin(), found_.end(), [&](const PythonException& one) {
     return one.source == source && one.evidence.back().line == line;
@@ -178,6 +182,18 @@ void TracebackReader::take_code(Open& open, const ReadLine& line, std::string_vi
   }
 }
 
+// The rest of a message may stand on the next line, which was read of the kept one only.
+void TracebackReader::count_repeat(const PythonException& exception) {
+  const auto kept = std::ranges::find_if(found_, [&](const PythonException& one) {
+    PythonException whole = exception;
+    if (whole.message.empty()) whole.message = one.message;
+    return is_same(one, whole);
+  });
+  if (kept == found_.end()) return;
+  ++kept->repeats;
+  if (exception.place.rank) kept->repeating_ranks.insert(*exception.place.rank);
+}
+
 void TracebackReader::take_exception(Open& open, const ReadLine& line, std::string_view text) {
   const ExceptionText split = split_at_colon(text);
   PythonException& exception = open.exception;
@@ -211,7 +227,7 @@ void TracebackReader::take_exception(Open& open, const ReadLine& line, std::stri
   open.chain = Chain::none;
   open.lines_left = lines_after_exception;
   open.before.reset();
-  if (found_.size() >= max_exceptions) return;
+  if (found_.size() >= max_exceptions) return count_repeat(exception);
   open.before = found_.size();
   found_.push_back(exception);
 }

@@ -31,8 +31,14 @@ struct PythonException {
   bool is_consequence =
       false;  // another process failed first, or another exception of the chain explains more
 
+  // The same again, where as many exceptions are kept as may be.
+  std::uint64_t repeats = 0;
+  std::set<std::uint32_t> repeating_ranks = {};
+
   std::string headline() const { return message.empty() ? type : type + ": " + message; }
 };
+
+bool is_same(const PythonException& a, const PythonException& b);
 
 class TracebackReader {
  public:
@@ -85,6 +91,7 @@ class TracebackReader {
   static void add_line(Open& open, const ReadLine& line);
   static void take_code(Open& open, const ReadLine& line, std::string_view text);
   void take_message_below(const Open& open, const ReadLine& line, std::string_view text);
+  void count_repeat(const PythonException& exception);
   void take_exception(Open& open, const ReadLine& line, std::string_view text);
 
   std::vector<Open> open_;

@@ -167,4 +167,44 @@ TEST_CASE("where a kernel's own line stands before the exception, the program's 
   CHECK(diagnosis.also_seen.empty());
 }
 
+TEST_CASE("ranks that all fail alike: none of them is named as the first") {
+  const auto log = [](int ranks, bool tagged, int other = -1) {
+    std::string text;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const std::string tag = tagged ? "[" + std::to_string(rank) + "] " : "";
+      const std::string key = rank == other ? "'other'" : "'batch'";
+      for (const char* line :
+           {"Traceback (most recent call last):", "  File \"/me/t.py\", line 4, in <module>", "    x[key]"})
+        text += tag + line + "\n";
+      text += tag + "KeyError: " + key + "\n";
+    }
+    return text;
+  };
+  const auto diagnosed = [](const std::string& text, std::uint32_t ranks) {
+    RunStatus end{1, LogSource::mpirun};
+    end.ranks = ranks;
+    return diagnose_text(text, end);
+  };
+  // More ranks than exceptions are kept.
+  for (const int ranks : {2, 4, 64}) {
+    for (const bool tagged : {false, true}) {
+      CAPTURE(ranks);
+      CAPTURE(tagged);
+      const Diagnosis all = diagnosed(log(ranks, tagged), static_cast<std::uint32_t>(ranks));
+      REQUIRE(all.cause);
+      CHECK(all.cause->fails_alike);
+      const std::string text = render_diagnosis(all);
+      const std::string who = "at: all " + std::to_string(ranks) + " ranks failed alike";
+      CHECK(text.find(tagged ? who + "; the lines are those of rank 0\n" : who + "\n") != std::string::npos);
+      CHECK(text.find("first to fail") == std::string::npos);
+      CHECK(text.find("prints the rank on each line") == std::string::npos);
+    }
+  }
+  CHECK_FALSE(diagnosed(log(4, true, 2), 4).cause->fails_alike);
+  CHECK_FALSE(diagnosed(log(4, false, 2), 4).cause->fails_alike);
+  CHECK_FALSE(diagnosed(log(4, true), 8).cause->fails_alike);
+  CHECK_FALSE(diagnosed(log(1, true), 1).cause->fails_alike);
+  CHECK_FALSE(diagnosed(log(4, true), 0).cause->fails_alike);  // how many there are is not known
+}
+
 TEST_SUITE_END();
