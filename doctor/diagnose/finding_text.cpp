@@ -35,6 +35,10 @@ std::string fill_in(std::string_view text, const TemplateValues& with) {
       {"{signal}", number_or_unknown(with.signal)},
       {"{path}", known_or(with.path, "it", "PATH")},
       {"{library}", known_or(with.library, "a library", "LIBRARY")},
+      // Without one in the log, the port that PyTorch takes by itself.
+      {"{port}", !with.port.empty() ? (with.is_prose ? "port " : "") + with.port
+                 : with.is_prose    ? "MASTER_PORT"
+                                    : "29500"},
       {"{script}", known_or(with.script, "the script", "SCRIPT")},
       {"{try}", known_or(with.advice, "see the lines above", "see the lines above")},
       {"{tagged}", with.tagged}};

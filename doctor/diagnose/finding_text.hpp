@@ -20,13 +20,14 @@ struct TemplateValues {
   std::string path;
   std::string library;
   std::string script;
+  std::string port;
   std::optional<int> status;
   std::optional<int> signal;
   bool is_prose =
       false;  // what is not known becomes "a host", "a rank"; in a command HOST, N, NAME, PATH, SCRIPT
 };
-constexpr std::array<std::string_view, 10> template_words{"host",   "rank", "value",  "path",   "library",
-                                                          "script", "try",  "tagged", "status", "signal"};
+constexpr std::array<std::string_view, 11> template_words{
+    "host", "port", "rank", "value", "path", "library", "script", "try", "tagged", "status", "signal"};
 
 std::string fill_in(std::string_view text, const TemplateValues& with);
 

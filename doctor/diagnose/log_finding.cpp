@@ -62,6 +62,7 @@ Finding finding_for(const Signature& signature, Place place, const std::string& 
   if (with.value.empty()) with.value = diagnosis.status_meaning;
   with.path = path_in(message);
   with.library = library_in(message);
+  with.port = port_in(message);
   with.script = script.empty() ? script_in(message) : script;
   if (with.place.host.empty()) with.place.host = likely_host(log);
   Finding finding = finding_of(signature, with);

@@ -199,6 +199,7 @@ Finding MatchStore::finding_in(const Signature& signature, const Entry& entry, c
   with.path = path_in(text);
   with.library = library_in(text);
   with.script = script_in(text);
+  with.port = port_in(text);
   Finding finding = finding_of(signature, with);
   finding.place = std::move(place);
   finding.all_hosts.assign(entry.hosts.begin(), entry.hosts.end());

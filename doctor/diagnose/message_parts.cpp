@@ -184,6 +184,26 @@ std::string file_with_line(std::string_view message) {
   return "";
 }
 
+std::string port_in(std::string_view message) {
+  constexpr std::string_view digits = "0123456789";
+  constexpr std::uint64_t lowest = 1024, highest = 65535;
+  for (std::size_t at = message.find_first_of(digits); at != npos;) {
+    const std::size_t end = std::min(message.find_first_not_of(digits, at), message.size());
+    const std::string_view before = message.substr(0, at), behind = message.substr(end);
+    const auto number = parse_unsigned(message.substr(at, end - at), highest);
+    const bool of_address =
+        before.ends_with("]:") ||
+        (before.ends_with(':') && before.size() > 1 && digits.find(before[before.size() - 2]) != npos &&
+         has(before.substr(before.find_last_of(" [(") + 1), "."));
+    const bool is_port = of_address || before.ends_with("port: ") || before.ends_with("port ") ||
+                         (before.ends_with(", ") && behind.starts_with(')')) ||
+                         (before.ends_with(':') && behind.starts_with(" (errno"));
+    if (number && *number >= lowest && is_port) return std::to_string(*number);
+    at = message.find_first_of(digits, end);
+  }
+  return {};
+}
+
 std::string script_in(std::string_view message) {
   std::string_view before;
   while (true) {

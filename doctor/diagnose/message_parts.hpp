@@ -14,6 +14,10 @@ std::string path_in(std::string_view message);
 // "libfoo.so.2" in the message, or "".
 std::string library_in(std::string_view message);
 
+// The port of an address in the message: 29511 in "port: 29511", "[::]:29511", "(node1, 29511)" and
+// "node1:29511 (errno"; or "".
+std::string port_in(std::string_view message);
+
 // "run.sh" in "run.sh: line 14: " and "run.sh: 14: " of a shell, or ""; never a scheduler's copy of a job
 // script, which is gone after the job.
 std::string script_in(std::string_view message);

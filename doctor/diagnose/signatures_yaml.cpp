@@ -118,7 +118,7 @@ class Reader {
     std::string found = required_text(in, key);
     if (const std::string name = unknown_word(found); !name.empty())
       refuse(*in.find(key), fmt::format("nothing stands for {{{}}} in a text", printable(name, 40)),
-             "{host}, {rank}, {value}, {status}, {signal}, {path}, {library}, {script}, {try}");
+             "{host}, {rank}, {value}, {status}, {signal}, {path}, {library}, {script}, {port}, {try}");
     return found;
   }
   std::string required_text(const YamlValue& in, std::string_view key) const {

@@ -96,4 +96,19 @@ TEST_CASE("status and signal of a message stand in its texts; unknown ones are c
   CHECK(fill_in("it ended with status {status}", with) == "it ended with an unknown status");
 }
 
+TEST_CASE("a port that is taken: the one of the message, else MASTER_PORT") {
+  const std::string taken =
+      "RuntimeError: The server socket has failed to listen on any local network address. ";
+  const auto found = [&](const std::string& rest) {
+    return *ddlrun::tests::diagnose_text(taken + rest + "\n").cause;
+  };
+  const Finding named = found("port: 29511, useIpv6: false, code: -98, name: EADDRINUSE");
+  CHECK(named.id == "D38");
+  CHECK(named.cause.ends_with(" uses port 29511."));
+  CHECK(named.remedies.front().starts_with("ss -ltnp | grep 29511 "));
+  const Finding unnamed = found("");
+  CHECK(unnamed.cause.ends_with(" uses MASTER_PORT."));
+  CHECK(unnamed.remedies.front().starts_with("ss -ltnp | grep 29500 "));
+}
+
 TEST_SUITE_END();

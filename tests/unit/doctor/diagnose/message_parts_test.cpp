@@ -126,4 +126,29 @@ TEST_CASE("a file in the directory of the job") {
   CHECK(file_with_line("line 14 of the input").empty());
 }
 
+TEST_CASE("the port in a message") {
+  struct Row {
+    const char* message;
+    const char* port;
+  };
+  const Row rows[] = {
+      {"failed to listen on any local network address. port: 29511, useIpv6: false, code: -98", "29511"},
+      {"[W socket.cpp:2426] [c10d] The server socket has failed to bind to [::]:29511 (errno: 98 - Address",
+       "29511"},
+      {"The client socket has timed out after 60000ms while trying to connect to (node1, 29512).", "29512"},
+      {"failed to connect to node1:29513 (errno: 111 - Connection refused).", "29513"},
+      {"bind 10.0.0.7:29514 failed", "29514"},
+      {"bind() on port 29515: Address already in use", "29515"},
+      {"TCPStore.hpp:1361 Address already in use", ""},
+      {"OSError: [Errno 98] Address already in use", ""},
+      {"at 12:34:5678, port 80", ""},
+      {"port 123456", ""},
+      {"", ""},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.message);
+    CHECK(port_in(row.message) == row.port);
+  }
+}
+
 TEST_SUITE_END();
