@@ -86,6 +86,9 @@ void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed
                         : certainly_failed                      ? min_likely_score
                                                                 : min_failure_score;
   std::vector<SalientLine> candidates = log.salient.kept();
+  std::erase_if(candidates, [&](const auto& one) {
+    return is_head_of_known(in_source(one.line, log, one.source), findings);
+  });
   if (shows_only_consequences(log))
     std::erase_if(candidates, [&](const SalientLine& one) {
       return log.tracebacks.ends_stack(one.source, one.line.line) ||
@@ -93,8 +96,7 @@ void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed
     });
   const SalientLine* line = most_telling(candidates, min_score);
   if (line == nullptr) line = line_before_abort(findings, log);
-  if (line == nullptr) return;
-  if (!certainly_failed && is_of_setup(line->line.text) && !ends_in_trouble(log)) return;
+  if (line == nullptr || (!certainly_failed && is_of_setup(line->line.text) && !ends_in_trouble(log))) return;
   const std::string headline = error_headline(*line);
   const std::string message = line->line.text + text_after(log, line->source, line->line.line);
   const Signature* error = error_class(log.signatures, headline);
@@ -208,7 +210,7 @@ void add_errors_before(Diagnosis& diagnosis, const LogFacts& log) {
   for (const SalientLine& found : log.salient.best(most_before)) {
     const LogLine line = in_source(found.line, log, found.source);
     if (found.score >= min_explaining_score && line.source == evidence.front().source &&
-        line.line < evidence.front().line)
+        line.line < evidence.front().line && !is_head_of_known(line, {*diagnosis.cause}))
       diagnosis.salient_lines.push_back(line);
   }
 }

@@ -78,6 +78,16 @@ Finding likely_finding(const SalientLine& line, const Signature& error, const Lo
   return finding;
 }
 
+bool is_head_of_known(const LogLine& line, const std::vector<Finding>& findings) {
+  if (!has(line.text, "terminate called after throwing")) return false;
+  return std::ranges::any_of(findings, [&](const Finding& finding) {
+    return finding.kind <= SignatureClass::ending &&
+           std::ranges::any_of(finding.evidence, [&](const LogLine& known) {
+             return known.source == line.source && known.line == line.line + 1 && has(known.text, "what():");
+           });
+  });
+}
+
 std::string text_after(const LogFacts& log, std::uint32_t source, std::uint64_t line) {
   std::string text;
   for (const SalientLine& kept : log.salient.kept()) {

@@ -30,6 +30,9 @@ Finding finding_for(const Signature& signature, Place place, const std::string& 
 Finding likely_finding(const SalientLine& line, const Signature& error, const LogFacts& log,
                        const Diagnosis& diagnosis);
 
+// "terminate called after throwing ...", whose what() on the next line is that of a known finding.
+bool is_head_of_known(const LogLine& line, const std::vector<Finding>& findings);
+
 // The lines after an error's own, where they were kept.
 std::string text_after(const LogFacts& log, std::uint32_t source, std::uint64_t line);
 

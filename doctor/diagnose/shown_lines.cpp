@@ -53,9 +53,6 @@ void fill_salient(Diagnosis& diagnosis, const LogFacts& log) {
   const auto& last = log.lines_before_end.empty() ? log.last_lines : log.lines_before_end;
   for (const auto& found : log.salient.best(8))
     diagnosis.salient_lines.push_back(in_source(found.line, log, found.source));
-  // What launchers add to each failure explains no cause.
-  if (diagnosis.cause)
-    std::erase_if(diagnosis.salient_lines, [](const LogLine& line) { return is_boilerplate(line.text); });
   show_exceptions(diagnosis.salient_lines, log);
   // Few lines look like errors: the last lines before the launcher's message may be errors in other words.
   const bool are_few = diagnosis.salient_lines.size() < few_shown_lines;
@@ -64,6 +61,11 @@ void fill_salient(Diagnosis& diagnosis, const LogFacts& log) {
     if (std::find(known.begin(), known.end(), line) == known.end()) diagnosis.salient_lines.push_back(line);
   }
   show_exceptions(diagnosis.salient_lines, log);
+  // What launchers add to each failure, and the head of what the cause shows, explain nothing.
+  if (diagnosis.cause)
+    std::erase_if(diagnosis.salient_lines, [&](const LogLine& line) {
+      return is_boilerplate(line.text) || is_head_of_known(line, {*diagnosis.cause});
+    });
   const auto order = [&log](const LogLine& line) {
     return std::pair(std::find(log.sources.begin(), log.sources.end(), line.source), line.line);
   };
