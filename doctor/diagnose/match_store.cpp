@@ -267,6 +267,16 @@ std::vector<Finding> MatchStore::ranked(const std::vector<std::string>& sources,
              other.best->weight > row.best->weight;
     });
   });
+  // The warning of a shell that is known to be harmless, by more of its words, is no failure.
+  std::erase_if(rows, [&all](const Row& row) {
+    return row.signature->kind <= SignatureClass::generic && !row.best->evidence.empty() &&
+           has(row.best->evidence.front().text, ": warning: ") &&
+           std::any_of(all.begin(), all.end(), [&row](const Row& other) {
+             return other.signature->kind == SignatureClass::benign &&
+                    other.first_sequence == row.first_sequence && other.entry->count >= row.entry->count &&
+                    other.best->weight > row.best->weight;
+           });
+  });
   // Time stamps decide within a class only where all of it have one of the same kind.
   std::map<SignatureClass, Stamp::Kind> stamps;
   for (const Row& row : rows) {

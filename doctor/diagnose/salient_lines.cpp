@@ -181,50 +181,66 @@ bool is_of_setup(std::string_view text) {
   return of_script || is_of_file_command(text) || is_of_modules(text) || is_of_status_command(text);
 }
 
+// Of shells without a terminal, ssh, the module system and the notice at a login.
+bool is_session_noise(std::string_view text) {
+  const auto words = split_blanks(text);
+  const bool is_load = words.size() == 2 && (words[0] == "Loading" || words[0] == "Unloading") &&
+                       has(words[1], "/") && !words[1].starts_with('/');
+  return is_load ||
+         (has(text, "Inappropriate ioctl for device") &&
+          starts_with_any(text, {"bash: ", "stty: ", "mesg: ", "tput: "})) ||
+         has_any(text, {" to the list of known hosts.", "no job control in this shell",
+                        "initialize_job_control: setpgid", "Warning: setpgid(", "cannot change locale",
+                        "tput: No value for $TERM", "TERM environment variable not set",
+                        "Last login: ", "X11 forwarding request failed", "ssh: setsockopt TCP_NODELAY",
+                        "ssh: setsockopt IP_TOS", "Loading requirement: ", "Lmod is automatically replacing",
+                        "reloaded with a version change", "nauthorized access is ", "nauthorized use is "});
+}
+
 bool is_boilerplate(std::string_view text) {
-  return has_any(text, {"detected that one or more processes",
-                        "exited with non-zero status",
-                        "usually indicates",
-                        "this process called \"",
-                        "this process did not call \"",
-                        "considered an \"abnormal termination\"",
-                        "the abort call was an abnormal termination",
-                        "error message you will receive is this one",
-                        "terminated by signals sent by mpirun",
-                        "*usually*",
-                        "Per user-direction",
-                        "sent help message",
-                        "_base_help_aggregate",
-                        "NOTE: ",
-                        "This usually is caused by",
-                        "may result in corruption",
-                        "processes in this communicator will now abort",
-                        "noticed that process rank",
-                        "srun: Force Terminated",
-                        "srun: Terminating",
-                        "_step_signal",
-                        "srun: Job step aborted",
-                        "CLEANING UP REMAINING",
-                        "YOU CAN IGNORE THE BELOW",
-                        "to see all help / error messages",
-                        "pyxis: container start failed",
-                        "pyxis: printing enroot log",
-                        "pyxis: printing contents of log",
-                        "pyxis: couldn't start container",
-                        "required plugin spank_pyxis",
-                        "task_init() failed with rc",
-                        "Primary job  terminated",
-                        "Please see the FAQ page",
-                        "This typically refers to a problem",
-                        "killed by the cleanup",
-                        "Clean shutdown is not currently implemented",
-                        "assert (!closed) failed",
-                        "demux engine error",
-                        "callback returned error status",
-                        "processes terminated badly",
-                        "error waiting for completion",
-                        "error waiting for event",
-                        "No stack."});  // gdb, of a process that ended well
+  return is_session_noise(text) || has_any(text, {"detected that one or more processes",
+                                                  "exited with non-zero status",
+                                                  "usually indicates",
+                                                  "this process called \"",
+                                                  "this process did not call \"",
+                                                  "considered an \"abnormal termination\"",
+                                                  "the abort call was an abnormal termination",
+                                                  "error message you will receive is this one",
+                                                  "terminated by signals sent by mpirun",
+                                                  "*usually*",
+                                                  "Per user-direction",
+                                                  "sent help message",
+                                                  "_base_help_aggregate",
+                                                  "NOTE: ",
+                                                  "This usually is caused by",
+                                                  "may result in corruption",
+                                                  "processes in this communicator will now abort",
+                                                  "noticed that process rank",
+                                                  "srun: Force Terminated",
+                                                  "srun: Terminating",
+                                                  "_step_signal",
+                                                  "srun: Job step aborted",
+                                                  "CLEANING UP REMAINING",
+                                                  "YOU CAN IGNORE THE BELOW",
+                                                  "to see all help / error messages",
+                                                  "pyxis: container start failed",
+                                                  "pyxis: printing enroot log",
+                                                  "pyxis: printing contents of log",
+                                                  "pyxis: couldn't start container",
+                                                  "required plugin spank_pyxis",
+                                                  "task_init() failed with rc",
+                                                  "Primary job  terminated",
+                                                  "Please see the FAQ page",
+                                                  "This typically refers to a problem",
+                                                  "killed by the cleanup",
+                                                  "Clean shutdown is not currently implemented",
+                                                  "assert (!closed) failed",
+                                                  "demux engine error",
+                                                  "callback returned error status",
+                                                  "processes terminated badly",
+                                                  "error waiting for completion",
+                                                  "error waiting for event",
+                                                  "No stack."});  // gdb, of a process that ended well
 }
 
 bool is_below_reason(std::string_view text) { return text.starts_with("at:  ") || text.starts_with("try: "); }
@@ -250,6 +266,7 @@ int line_salience(std::string_view text, int word_score) {
   // How often Open MPI left out a message, and its place in a file of texts: the message itself is above.
   if (has_any(text, {"sent help message", "help-mpi-", "help-orte-", "help-opal-", "show_help.c"})) return 0;
   if (is_list_of_keys(text)) return 0;
+  if (is_session_noise(text)) return 0;
   if (is_boilerplate(text)) return boilerplate_score;
   int score = word_score;
   if (is_figure(text) || (trim(text).starts_with("0 ") && !has(text, ":"))) return 5;

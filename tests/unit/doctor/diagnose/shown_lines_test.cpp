@@ -96,4 +96,36 @@ TEST_CASE("what ddlrun itself quoted is no evidence") {
   CHECK(next.cause);
 }
 
+TEST_CASE("what shells, ssh, modules and logins print is no likely line, and no cause") {
+  const std::string noise =
+      "Warning: Permanently added 'node2' (ED25519) to the list of known hosts.\n"
+      "Loading cuda/12.1\n  Loading requirement: gcc/12.2.0\n"
+      "Lmod is automatically replacing \"gcc/11\" with \"gcc/12\".\n"
+      "* Welcome. Unauthorized access is prohibited. *\n"
+      "/etc/profile.d/lang.sh: line 19: warning: setlocale: LC_CTYPE: cannot change locale (C.UTF-8): No "
+      "such "
+      "file or directory\n"
+      "bash: cannot set terminal process group (-1): Inappropriate ioctl for device\n"
+      "bash: no job control in this shell\n"
+      "bash: initialize_job_control: setpgid: Operation not permitted\n"
+      "[h1:7] plm:rsh: Warning: setpgid(9,9) failed in parent with errno=Permission denied(13)\n"
+      "tput: No value for $TERM and no -T specified\n"
+      "ssh: setsockopt TCP_NODELAY: Operation not permitted\n"
+      "mesg: ttyname failed: Inappropriate ioctl for device\n";
+  const Diagnosis alone = diagnose_text(noise, {3, LogSource::unknown});
+  CHECK_FALSE(alone.cause);
+  CHECK(exit_code(diagnose_text(noise)) == 0);
+  const std::string own = "the mesh of the solver is inverted (error)";
+  const Diagnosis found = diagnose_text(noise + own + "\n", {3, LogSource::unknown});
+  REQUIRE(found.salient_lines.size() == 1);
+  CHECK(found.salient_lines.front().text == own);
+  // A program's own words stay.
+  for (const char* line :
+       {"Loading data/train.bin failed", "solve: cannot set the terminal: Inappropriate ioctl"}) {
+    CAPTURE(line);
+    const Diagnosis program = diagnose_text(std::string(line) + "\n", {3, LogSource::unknown});
+    CHECK((program.cause || !program.salient_lines.empty()));
+  }
+}
+
 TEST_SUITE_END();
