@@ -3,8 +3,18 @@
 # Sourced by ../submit.sh: what ddlrun refuses, what Slurm refuses, and what waits forever.
 
 scenario_bad_partition() { refused 4 "invalid partition" --queue nowhere 1x1x1; }
-scenario_too_many_gpus() { refused 4 "configuration" --gpus 5 1x1x1; }
-scenario_too_many_cores() { refused 4 "configuration" --cores-per-node 69 --threads 69 1x1x1; }
+scenario_too_many_gpus() { refused 3 "5 GPUs a node are requested, and no node has more than 4" --gpus 5 1x1x1; }
+scenario_too_many_cores() {
+  refused 3 "1 rank x 69 threads a node need 69 CPUs, and no node has more than 68" --cores-per-node 69 --threads 69 1x1x1
+  refused 4 "configuration" --runner ddlrun --oversubscribe yes --cores-per-node 69 --threads 69 1x1x1
+}
+scenario_too_many_ranks() {
+  refused 3 "69 ranks a node need 69 CPUs, and no node has more than 68" 69x1x1
+  submit --dry-run 69x1x1 -- true
+  ends 0
+  says "warning: 69 ranks a node need 69 CPUs"
+  prints "#SBATCH --ntasks-per-node=69"
+}
 scenario_too_much_memory() { refused 4 "" --memory 900GiB 1x1x1; }
 
 refused_by_limit() { # TEXT WORDS...
