@@ -11,6 +11,7 @@
 #include "cli/commands/commands.hpp"
 #include "launch/monitor/rank_monitor.hpp"
 #include "launch/rank/apply_rank_setup.hpp"
+#include "launch/rank/oom_kills.hpp"
 #include "launch/rank/output_frame.hpp"
 #include "launch/rank/placement_line.hpp"
 #include "launch/rank/rank_command.hpp"
@@ -21,6 +22,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -195,6 +197,17 @@ class StatusReporter {
 };
 
 // Returns only if the program could not be started: the errno.
+// The ranks of a host may share a cgroup: the count shows a kill only beside an end by SIGKILL, which a shell
+// reports as 137.
+void report_oom_kill(System& system, const launch::RankIdentity& identity,
+                     const std::optional<launch::OomKills>& before, const ProcessResult& end) {
+  const bool by_shell = end.signal == 0 && end.exit_status == 128 + SIGKILL;
+  if (!before || end.forwarded_signal != 0 || (end.signal != SIGKILL && !by_shell)) return;
+  const auto now = launch::read_oom_kills(system);
+  if (!now || now->count <= before->count) return;
+  system.err(launch::render_oom_kill(identity.rank, system.environment.host_name, now->file));
+}
+
 int keep_program(System& system, const ExecOptions& options, const Command& program) {
   const auto identity = launch::find_rank_identity(system.environment.variables);
   Supervision supervision;
@@ -212,7 +225,11 @@ int keep_program(System& system, const ExecOptions& options, const Command& prog
   supervision.on_usage = [&](const TreeUsage& usage) { reporter.use(usage); };
   supervision.usage_every = usage_interval(identity->size.value_or(0));
   supervision.usage_first = first_usage(identity->rank, supervision.usage_every);
-  supervision.on_end = [&](const ProcessResult& end) { reporter.end(end); };
+  const auto oom_before = launch::read_oom_kills(system);
+  supervision.on_end = [&](const ProcessResult& end) {
+    report_oom_kill(system, *identity, oom_before, end);
+    reporter.end(end);
+  };
   return supervise_program(program, supervision);
 }
 

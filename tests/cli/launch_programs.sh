@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `ddlrun launch --multi-prog`: what is refused before anything starts, names of this machine, secrets.
+# `ddlrun launch --multi-prog`: what is refused before anything starts, names of this machine, secrets. An OOM kill.
 # shellcheck source=tests/support/launch_checks.sh
 . "$(dirname "$(readlink -f "$0")")/../support/launch_checks.sh"
 
@@ -52,4 +52,24 @@ API_TOKEN=0ther expect 0 "0ther train" "$DDLRUN" replay last
 expect 0 "th1rd train" "$DDLRUN" replay last -x API_TOKEN=th1rd
 # shellcheck disable=SC2016 # expanded by the inner bash
 for word in s3cret 0ther th1rd; do check "no value in any directory: $word" bash -c '! grep -rq "$1" "$2"' bash "$word" "$XDG_STATE_HOME"; done
+# --- the kernel's OOM killer: the supervisor of the rank reads its counter
+memory=/sys/fs/cgroup/memory
+group=$memory/ddlrun-test-$$
+if [[ -e $memory/cgroup.procs ]] && mkdir "$group" 2> /dev/null; then
+  echo 200M > "$group/memory.limit_in_bytes"
+  status=0
+  (
+    echo "$BASHPID" > "$group/cgroup.procs"
+    exec "$DDLRUN" launch 1 -- /usr/bin/python3 -c 'a = []
+while True: a.append(bytearray(b"x" * (8 << 20)))' > oom.out 2> oom.err
+  ) || status=$?
+  same "an OOM kill: status" 137 "$status"
+  has "an OOM kill" oom.err "cause: the kernel's OOM killer ended a process of rank 0: its memory was used up [O37]"
+  for _ in $(seq 50); do rmdir "$group" 2> /dev/null && break || sleep 0.1; done
+  # shellcheck disable=SC2016 # expanded by the inner bash
+  launch killed 1 -- bash -c 'kill -KILL $$'
+  has_not "another kill" killed.err "OOM killer ended a process"
+else
+  echo "left out: an OOM kill needs root and a memory cgroup of version 1"
+fi
 finish

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// The files are those of Linux: Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst.
+#include "launch/rank/oom_kills.hpp"
+
+#include "tests/support/fake_system.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun;
+using namespace ddlrun::launch;
+
+TEST_SUITE_BEGIN("launch/rank/oom_kills");
+
+TEST_CASE("the file that counts OOM kills, by the cgroups of a process") {
+  struct Row {
+    const char* cgroups;
+    const char* file;
+  };
+  const Row rows[] = {
+      {"0::/system.slice/slurmstepd.scope/job_7/step_0/user/task_0\n",
+       "/sys/fs/cgroup/system.slice/slurmstepd.scope/job_7/step_0/user/task_0/memory.events"},
+      {"0::/\n", "/sys/fs/cgroup/memory.events"},
+      {"9:name=systemd:/\n4:memory:/slurm/uid_0/job_7\n0::/\n",
+       "/sys/fs/cgroup/memory/slurm/uid_0/job_7/memory.oom_control"},
+      {"4:cpuset,memory:/pbs:7/x\n", "/sys/fs/cgroup/memory/pbs:7/x/memory.oom_control"},
+      {"3:cpuset:/\n", ""},
+      {"", ""},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.cgroups);
+    CHECK(find_oom_file(row.cgroups) == row.file);
+  }
+}
+
+TEST_CASE("the count of OOM kills") {
+  CHECK(parse_oom_kills("low 0\nhigh 0\nmax 12\noom 1\noom_kill 1\noom_group_kill 0\n") == 1);
+  CHECK(parse_oom_kills("oom_kill_disable 0\nunder_oom 0\noom_kill 3\n") == 3);
+  CHECK_FALSE(parse_oom_kills("oom_kill_disable 0\nunder_oom 0\n"));  // before Linux 4.13
+  CHECK_FALSE(parse_oom_kills("oom_kill x\n"));
+}
+
+TEST_CASE("a host that hides its cgroups has no count") {
+  tests::FakeSystem fake;
+  System system = fake.interfaces();
+  CHECK_FALSE(read_oom_kills(system));
+  fake.files.files["/proc/self/cgroup"] = "0::/job\n";
+  CHECK_FALSE(read_oom_kills(system));
+  fake.files.files["/sys/fs/cgroup/job/memory.events"] = "oom 2\noom_kill 2\n";
+  const auto kills = read_oom_kills(system);
+  REQUIRE(kills);
+  CHECK(kills->count == 2);
+  CHECK(kills->file == "/sys/fs/cgroup/job/memory.events");
+}
+
+TEST_SUITE_END();
