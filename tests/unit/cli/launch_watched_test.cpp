@@ -29,9 +29,11 @@ TEST_CASE("a keeper stays with each rank, and its lines are taken out") {
   CHECK(launch.status == 7);
   const Command& line = launch.processes.ran[1];
   const auto exec = std::find(line.begin(), line.end(), "/opt/ddlrun/bin/ddlrun");
-  REQUIRE(line.end() - exec == 11);
+  REQUIRE(line.end() - exec == 13);
   CHECK(Command(exec + 1, exec + 5) == Command{"exec", "--rank-map", "--supervise", "--monitor"});
-  CHECK(Command(exec + 6, line.end()) == Command{"--stall-timeout", "9", "--", "prog", "a b"});
+  CHECK(Command(exec + 6, exec + 8) == Command{"--stall-timeout", "9"});
+  CHECK(Command(exec + 8, exec + 10) == Command{"--frame-stderr", exec[5]});
+  CHECK(Command(exec + 10, line.end()) == Command{"--", "prog", "a b"});
   CHECK(launch.err.find("loss 1\n") != std::string::npos);
   CHECK(launch.err.find("ddlrun-rank") == std::string::npos);
   CHECK(launch.err.find("rank 1 on here failed first: it exited with status 7") != std::string::npos);
