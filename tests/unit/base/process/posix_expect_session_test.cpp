@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -128,13 +129,19 @@ TEST_CASE("a program that is not there") {
 }
 
 TEST_CASE("the start of a child costs no more when the program has much memory") {
-  const auto fastest_start = [] {
+  // Processor time: other programs on the machine do not count.
+  const auto used = [] {
+    timespec time{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return std::chrono::duration_cast<milliseconds>(std::chrono::seconds(time.tv_sec) +
+                                                    std::chrono::nanoseconds(time.tv_nsec));
+  };
+  const auto fastest_start = [&] {
     auto fastest = milliseconds::max();
     for (int round = 0; round < 4; ++round) {
-      const auto begin = std::chrono::steady_clock::now();
+      const milliseconds begin = used();
       run_sessions(std::vector(20, ExpectSession{{"true"}, "", {}}), {1, 1});
-      const auto took = std::chrono::steady_clock::now() - begin;
-      fastest = std::min(fastest, std::chrono::duration_cast<milliseconds>(took));
+      fastest = std::min(fastest, used() - begin);
     }
     return fastest;
   };
