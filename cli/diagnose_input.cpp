@@ -187,7 +187,7 @@ DiagnoseInput read_run_directory(System& system, const std::string& directory, R
   input.end.ranks = static_cast<std::uint32_t>(run.rank_count);
   input.end.names_ranks = !run.output.empty() && run.output != "screen";
   const launch::RunFailure* first = run.first_failure();
-  input.end.is_first_unsure = first != nullptr && !first->with.empty();
+  input.end.is_first_unsure = first != nullptr && (!first->with.empty() || first->alike > 0);
   if (first != nullptr && !input.end.is_first_unsure) {
     input.end.first_rank = first->rank;
     const std::string how = first->signal != 0 ? fmt::format("signal {}", first->signal)

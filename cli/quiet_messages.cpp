@@ -19,7 +19,8 @@ bool is_bad_end_of_run(std::string_view text) {
   if (std::ranges::any_of(causes, [&](std::string_view lead) { return text.starts_with(lead); })) return true;
   if (text.starts_with("the job ")) return !text.starts_with("the job ended well");
   if (text.starts_with("rank ") || text.starts_with("ranks "))
-    return has(text, " failed first: ") || has(text, " has failed: ");
+    return has(text, " failed first: ") || has(text, " failed within 1 s: ") || has(text, " has failed: ");
+  if (text.starts_with("all ")) return has(text, " ranks failed alike: ");
   return has(text, " was lost: the connection to it broke");
 }
 

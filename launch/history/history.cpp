@@ -21,6 +21,8 @@ using Columns = std::array<std::string, 9>;
 constexpr std::size_t time_column = 2, job_column = 3;
 
 std::string failure_text(const RunFailure& failure) {
+  if (failure.alike > 0)
+    return fmt::format("all {} ranks alike: status {}", failure.alike, failure.exit_status);
   if (!failure.with.empty()) {
     const auto all = failure.all();
     return fmt::format("ranks {} within 1 s: status {}", name_ends(all), render_statuses(all));

@@ -125,9 +125,9 @@ std::vector<RunRank> record_ranks(const std::vector<PlacementRow>& placement, bo
 RunMonitoring record_monitoring(const MonitorRecord& monitored, int status) {
   RunMonitoring watched;
   if (const auto first = find_first_failure(monitored, status))
-    watched.first_failure = RunFailure{first->rank,          first->host,        first->exit_status,
-                                       first->signal,        first->start_error, describe_absence(*first),
-                                       monitored.failed_with};
+    watched.first_failure = RunFailure{first->rank,           first->host,        first->exit_status,
+                                       first->signal,         first->start_error, describe_absence(*first),
+                                       monitored.failed_with, monitored.alike};
   for (const RankReport& report : monitored.stalls) {
     watched.stalls.push_back({report.rank, report.host, report.stall.seconds,
                               std::string(1, report.stall.state), report.stall.pid, report.stall.name});

@@ -44,6 +44,9 @@ std::string fact(std::string_view name, const std::string& value) {
 }
 
 std::string render_failure(const RunFailure& failure) {
+  if (failure.alike > 0)
+    return fmt::format("<p><b>All {} ranks failed alike</b>: exit status {}.</p>\n", failure.alike,
+                       failure.exit_status);
   if (!failure.with.empty()) {
     const auto all = failure.all();
     return fmt::format("<p><b>Ranks {} failed within 1 s</b>: exit status {}.</p>\n",

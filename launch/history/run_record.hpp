@@ -43,6 +43,9 @@ struct RunFailure {
   // Failed in the same second, where nothing shows which was first; then without `absence` and signal.
   std::vector<RankEnd> with = {};
 
+  // So many ranks, all of the run, failed with the same error; else 0.
+  std::uint32_t alike = 0;
+
   // `rank` and those of `with`.
   std::vector<RankEnd> all() const;
   // `absence`, or how it ended: "exited with status 7".

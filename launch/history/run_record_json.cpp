@@ -34,7 +34,8 @@ Json failure_json(const std::optional<RunFailure>& failure) {
           {"signal", failure->signal},
           {"start_error", failure->start_error},
           {"absence", failure->absence},
-          {"with", with}};
+          {"with", with},
+          {"alike", failure->alike}};
 }
 
 Json watched_json(const std::optional<RunMonitoring>& watched) {
@@ -125,6 +126,7 @@ RunFailure failure_of(const Json& json) {
   take(json, "signal", failure.signal);
   take(json, "start_error", failure.start_error);
   take(json, "absence", failure.absence);
+  take(json, "alike", failure.alike);
   for (const Json& entry : member(json, "with")) {
     RankEnd& end = failure.with.emplace_back();
     take(entry, "rank", end.rank);

@@ -24,6 +24,7 @@ struct RankEnd {
 struct MonitorRecord {
   std::optional<RankReport> first_failure;  // the first that launch read, or a rank killed alone soon after
   std::vector<RankEnd> failed_with;       // failed by themselves within 1 s of `first_failure`, in this order
+  std::uint32_t alike = 0;                // so many ranks, all of the job, failed with the same error; else 0
   std::optional<RankReport> first_ended;  // by SIGTERM or SIGKILL, as mpirun does to the others
   std::vector<RankReport> stalls;         // as they were reported
   std::string stall;                      // the last for which --on-stall end may end the job, in words
@@ -73,8 +74,8 @@ std::string name_ends(const std::vector<RankEnd>& ends);
 // The statuses of `ends`, each once: "1", "1 and 3".
 std::string render_statuses(const std::vector<RankEnd>& ends);
 
-// Of the one that failed first; "ranks 2 on h2 and 1 on h1 failed within 1 s: exit status 1" where
-// `failed_with` has others, because then it is not known which was first.
+// Of the one that failed first; "all 4 ranks failed alike: exit status 1"; "ranks 2 on h2 and 1 on h1 failed
+// within 1 s: exit status 1" where `failed_with` has others, because then it is not known which was first.
 std::string render_failure(const MonitorRecord& record, const RankReport& first);
 
 }  // namespace ddlrun::launch

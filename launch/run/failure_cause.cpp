@@ -79,6 +79,7 @@ void find_first(const diagnose::Diagnosis& found, const FailureContext& context,
     cause.missed_rank = top.place;
   } else if (context.first && !cause.trainer_refused) {
     const bool exited = context.first->signal == 0 && context.first->start_error == 0;
+    cause.fails_alike = exited && top.fails_alike;
     const bool is_explained = top.kind <= diagnose::SignatureClass::likely;
     cause.is_shared = exited && is_explained && !top.place.rank && !context.record.failed_with.empty();
   }

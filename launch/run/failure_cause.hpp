@@ -22,6 +22,7 @@ struct FailureCause {
   std::optional<diagnose::Place> missed_rank;
   bool missed_stood_still = false;  // it has not left, as far as they know
   bool is_shared = false;           // several ranks failed at once, and nothing shows which of them was first
+  bool fails_alike = false;         // each rank printed the same error
   std::vector<std::uint32_t> mismatched_ranks;  // the two ranks whose calls differ
 };
 

@@ -173,6 +173,8 @@ void record_end(System& system, ObservedRun& observed, LaunchMonitor& monitor, i
   if (const auto& missed = monitor.cause().missed_rank; missed && observed.monitored)
     blame(*observed.monitored, *missed->rank, missed->host, monitor.cause().missed_stood_still);
   if (!monitor.cause().is_shared && observed.monitored) observed.monitored->failed_with.clear();
+  if (monitor.cause().fails_alike && observed.monitored)
+    observed.monitored->alike = static_cast<std::uint32_t>(record.rank_count);
   record.verified = run.plan.program.verify;
   record.ranks = record_ranks(observed.placement, record.verified, observed.monitored);
   if (observed.monitored) record.watched = record_monitoring(*observed.monitored, status);

@@ -70,7 +70,9 @@ std::string find_launch_words(const std::string& log) {
         line.starts_with("ddlrun: rank ") && line.find(" failed first: ") != std::string_view::npos;
     const bool are_several =
         line.starts_with("ddlrun: ranks ") && line.find(" failed within 1 s: ") != std::string_view::npos;
-    if (is_first || are_several) found = printable(trim(line.substr(lead.size())), 300);
+    const bool are_all =
+        line.starts_with("ddlrun: all ") && line.find(" ranks failed alike: ") != std::string_view::npos;
+    if (is_first || are_several || are_all) found = printable(trim(line.substr(lead.size())), 300);
   }
   return found;
 }

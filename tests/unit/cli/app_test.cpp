@@ -101,6 +101,8 @@ TEST_CASE("-q shows errors and the end of what failed") {
        {"ddlrun: error: no\n", "ddlrun: the job ended with status 3; run directory /r\n",
         "ddlrun: the job was stopped by signal 15 (SIGTERM); run directory /r\n",
         "ddlrun: rank 1 on h2 failed first: it exited with status 3\n",
+        "ddlrun: ranks 2 on h2 and 1 on h1 failed within 1 s: exit status 1\n",
+        "ddlrun: all 4 ranks failed alike: exit status 1\n",
         "ddlrun: host h2 was lost: the connection to it broke, or its daemon was killed\n",
         "ddlrun: what the output says:\nno memory\n", "ddlrun: job 7 (train) failed with exit status 3\n",
         "ddlrun: job 7 used up its time limit and was ended\n", "  try: more memory\n"}) {

@@ -125,6 +125,16 @@ TEST_CASE("ranks that failed in the same second are named together") {
         "ranks 2 on h2 and 1 on h1 within 1 s: status 1");
 }
 
+TEST_CASE("no rank is named of ranks that failed alike") {
+  RunRecord run = launch::parse_run_json(whole, "run.json", false);
+  run.end->exit_status = 1;
+  run.watched->first_failure = launch::RunFailure{2, "h2", 1};
+  run.watched->first_failure->alike = 4;
+  run = launch::parse_run_json(launch::render_run_json(run), "run.json", false);
+  CHECK(launch::history_row(run, "/runs/x", RunState::ended, 0).first_failure ==
+        "all 4 ranks alike: status 1");
+}
+
 TEST_CASE("a run in a job shows what its job shows") {
   using launch::RunJob;
   RunRecord stopped = launch::parse_run_json(whole, "run.json", false);

@@ -225,6 +225,9 @@ TEST_CASE("ranks that fail by themselves in the same second are kept, those that
   CHECK(record.failed_with == std::vector<launch::RankEnd>{{1, "h1", 3}});
   CHECK(launch::render_failure(record, *record.first_failure) ==
         "ranks 2 on h2 and 1 on h1 failed within 1 s: exit status 1 and 3");
+  launch::MonitorRecord all = record;
+  all.alike = 4;
+  CHECK(launch::render_failure(all, *all.first_failure) == "all 4 ranks failed alike: exit status 1");
   launch::MonitorRecord blamed = record;
   launch::blame(blamed, 1, "h1");
   CHECK(launch::render_failure(blamed, *blamed.first_failure) ==

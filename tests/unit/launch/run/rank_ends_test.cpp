@@ -134,7 +134,15 @@ TEST_CASE("an exception of all ranks is at the rank that failed first") {
   job.end(0, 1);
   const std::string diagnosis = job.diagnosis(1);
   CAPTURE(diagnosis);
-  CHECK(diagnosis.find("at: all 2 ranks failed alike; the lines are those of rank 1 on h2\n") != std::string::npos);
+  CHECK(diagnosis.find("at: all 2 ranks failed alike; the lines are those of rank 1 on h2\n") !=
+        std::string::npos);
+  CHECK(job.monitor->cause().fails_alike);
+  Ended one(launch::LauncherKind::ssh);
+  one.print(1, "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\nValueError: odd\n");
+  one.end(1, 1);
+  one.end(0, 1);
+  one.diagnosis(1);
+  CHECK_FALSE(one.monitor->cause().fails_alike);
 }
 
 namespace {

@@ -102,6 +102,15 @@ TEST_CASE("what the scheduler reports of an end goes to the diagnosis; the job's
   CHECK(job_context(system, failed.job, failed.status).tagging().empty());
 }
 
+TEST_CASE("all ranks failed alike: none is named") {
+  Failed failed;
+  const FailureSummary found = failed.summary(
+      "Traceback (most recent call last):\n  File \"train.py\", line 30, in <module>\nKeyError: 'label'\n"
+      "ddlrun: all 4 ranks failed alike: exit status 1\n"
+      "ddlrun: the job ended with status 1; run directory /r/1\n");
+  CHECK(found.cause() == "all 4 ranks failed alike: exit status 1: KeyError: 'label' (train.py:30)");
+}
+
 TEST_CASE("several ranks that failed at once: none is named as the one that printed the exception") {
   Failed failed;
   const FailureSummary found = failed.summary(
