@@ -45,9 +45,12 @@ bool shapes_output(const LauncherWords& words, const EnvVars& environment) {
   constexpr std::array<std::string_view, 8> parts = {"label",  "prepend", "outfile", "errfile",
                                                      "output", "error",   "xterm",   "timestamp"};
   constexpr std::array<std::string_view, 3> short_options = {"-l", "-o", "-e"};  // of srun and Intel MPI
-  constexpr std::array<const char*, 5> variables = {
-      "SLURM_LABELIO", "SLURM_STDERRMODE", "OMPI_MCA_orte_tag_output", "OMPI_MCA_orte_timestamp_output",
-      "OMPI_MCA_orte_output_filename"};
+  constexpr std::array<const char*, 6> variables = {"SLURM_LABELIO",
+                                                    "SLURM_STDOUTMODE",
+                                                    "SLURM_STDERRMODE",
+                                                    "OMPI_MCA_orte_tag_output",
+                                                    "OMPI_MCA_orte_timestamp_output",
+                                                    "OMPI_MCA_orte_output_filename"};
   const auto has_part = [&](std::string_view word) {
     return std::ranges::any_of(
         parts, [&](std::string_view part) { return word.find(part) != std::string_view::npos; });

@@ -4,26 +4,25 @@
 namespace ddlrun::launch {
 
 void LineAssembler::take(const OutputFrame& piece) {
-  std::string& waiting = waiting_[{piece.rank, piece.stream}];
+  Part& waiting = waiting_[{piece.rank, piece.stream}];
+  const auto pass_on = [&](std::string_view line) {
+    sink_(piece.rank, piece.stream, line);
+    waiting = {};
+  };
   std::string_view bytes = piece.bytes;
-  if (bytes.empty() && !waiting.empty()) {  // the end of the stream
-    sink_(piece.rank, piece.stream, waiting);
-    waiting.clear();
-  }
+  if (bytes.empty() && !waiting.text.empty()) pass_on(waiting.text);  // the end of the stream
   while (!bytes.empty()) {
     const std::size_t end = bytes.find('\n');
     if (end == std::string_view::npos) {
-      waiting += bytes;
-      if (waiting.size() < max_line) return;
-      sink_(piece.rank, piece.stream, waiting);
-      return waiting.clear();
+      waiting.text += bytes;
+      if (waiting.text.size() >= max_line) pass_on(waiting.text);
+      return;
     }
-    if (waiting.empty()) {
-      sink_(piece.rank, piece.stream, bytes.substr(0, end + 1));
+    if (waiting.text.empty()) {
+      pass_on(bytes.substr(0, end + 1));
     } else {
-      waiting += bytes.substr(0, end + 1);
-      sink_(piece.rank, piece.stream, waiting);
-      waiting.clear();
+      waiting.text += bytes.substr(0, end + 1);
+      pass_on(waiting.text);
     }
     bytes.remove_prefix(end + 1);
   }
@@ -31,8 +30,19 @@ void LineAssembler::take(const OutputFrame& piece) {
 
 void LineAssembler::flush() {
   for (auto& [key, waiting] : waiting_) {
-    if (!waiting.empty()) sink_(key.first, key.second, waiting);
-    waiting.clear();
+    if (!waiting.text.empty()) sink_(key.first, key.second, waiting.text);
+    waiting = {};
+  }
+}
+
+void LineAssembler::flush_old() {
+  for (auto& [key, waiting] : waiting_) {
+    if (waiting.is_old) {
+      sink_(key.first, key.second, waiting.text);
+      waiting = {};
+    } else {
+      waiting.is_old = !waiting.text.empty();
+    }
   }
 }
 

@@ -21,12 +21,19 @@ class LineAssembler {
   void take(const OutputFrame& piece);
   // Lines that have no end yet.
   void flush();
+  // Those of them that had none at the last call either.
+  void flush_old();
 
   static constexpr std::size_t max_line = 1 << 20;
 
  private:
+  struct Part {
+    std::string text;
+    bool is_old = false;
+  };
+
   Sink sink_;
-  std::map<std::pair<std::uint32_t, RankStream>, std::string> waiting_;
+  std::map<std::pair<std::uint32_t, RankStream>, Part> waiting_;
 };
 
 }  // namespace ddlrun::launch

@@ -51,8 +51,8 @@ LaunchMonitor::LaunchMonitor(System& system, const LaunchRun& run)
     : system_(system),
       run_(run),
       placement_(run.plan.placed.job.ranks, run.plan.program.token),
-      lines_("stderr") {
-  lines_.set_rank_count(static_cast<std::uint32_t>(run.plan.placed.job.ranks.size()));
+      analysis_(static_cast<std::uint32_t>(run.plan.placed.job.ranks.size()),
+                run.spec.output.writes_files()) {
   const auto is_here = [&system](const std::string& host) {
     return topology::is_this_host(system.environment, host);
   };
@@ -131,14 +131,10 @@ void LaunchMonitor::take(std::string_view line) {
   print_places(system_, run_, placement_.rows());
 }
 
-// With the rank in the form of --tag-output, which diagnose reads.
 void LaunchMonitor::analyse(std::string_view line, std::optional<std::uint32_t> rank) {
-  if (!run_.spec.monitor.diagnose || line.empty()) return;
+  if (!run_.spec.monitor.diagnose) return;
   if (line.starts_with("ddl-train: error: ")) trainer_printed_error_ = run_.spec.output.shows();
-  if (run_.spec.output.writes_files()) stream_lines_.take(line, rank, !in_line_);
-  if (rank && !in_line_) lines_.take(fmt::format("[1,{}]<stderr>:", *rank));
-  lines_.take(line);
-  in_line_ = line.back() != '\n';
+  analysis_.take(line, rank);
 }
 
 void LaunchMonitor::report_events(Time now) {
@@ -325,10 +321,10 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   const bool is_open_mpi = run_.plan.placed.kind() == LauncherKind::open_mpi;
   const auto first = ranks_ ? find_first_failure(ranks_->record(), result.exit_status) : std::nullopt;
   const std::string report = first ? "ddlrun: " + render_first_failure(*first) : std::string();
-  if (!is_open_mpi && first) analyse(fmt::format("{}{}\n", in_line_ ? "\n" : "", report), {});
+  if (!is_open_mpi && first) analysis_.take_report(report);
   // Open MPI 5.0.7 does not always name the rank that was killed; the trainer's ranks name it before mpirun.
-  if (is_open_mpi && first && first->alone) analyse(report + "\n", {});
-  if (first) lines_.set_host(first->rank, first->host);
+  if (is_open_mpi && first && first->alone) analysis_.take_report(report);
+  if (first) analysis_.set_host(first->rank, first->host);
   diagnose::RunStatus end{result.exit_status,
                           is_open_mpi ? diagnose::LogSource::mpirun : diagnose::LogSource::unknown, true};
   end.names_ranks = run_.spec.output.is_framed() || run_.spec.launcher.words.tag_output;
@@ -340,8 +336,8 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   job.ends_stalls = run_.spec.monitor.end_on_stall;
   job.program = run_.record.program;
   if (is_open_mpi || first || !last_.empty())  // of the other launchers silence shows nothing
-    found = diagnose::fit_to_job(lines_.diagnosis(end), job, *diagnose::builtin_signatures());
-  if (run_.spec.output.writes_files()) found = cite_rank_files(std::move(found), stream_lines_);
+    found = diagnose::fit_to_job(analysis_.diagnosis(end), job, *diagnose::builtin_signatures());
+  found = analysis_.cite(std::move(found));
   FailureContext context{result.exit_status, first, report, launcher_died, trainer_printed_error_};
   context.in_job = in_scheduler_job(system_.environment);
   context.knows_ranks = output_ || run_.plan.placed.kind() == LauncherKind::ssh;

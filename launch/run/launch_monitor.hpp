@@ -11,7 +11,6 @@
 #pragma once
 
 #include "base/os/system.hpp"
-#include "doctor/diagnose/stream_analyzer.hpp"
 #include "launch/monitor/daemon_loss.hpp"
 #include "launch/monitor/exit_banner.hpp"
 #include "launch/monitor/overdue_end.hpp"
@@ -22,7 +21,7 @@
 #include "launch/run/last_lines.hpp"
 #include "launch/run/launch_output.hpp"
 #include "launch/run/launch_run.hpp"
-#include "launch/run/stream_lines.hpp"
+#include "launch/run/stderr_analysis.hpp"
 #include "launch/run/usage_writer.hpp"
 
 #include <chrono>
@@ -92,7 +91,7 @@ class LaunchMonitor {
   OverdueEndDetector overdue_;
   std::optional<Time> overdue_since_;  // mpirun is ended, as it did not end after its ranks or a failure
   std::optional<Time> failed_since_;   // a rank has failed, as far as MPICH's mpiexec ignores it
-  diagnose::StreamAnalyzer lines_;
+  StderrAnalysis analysis_;
   bool after_rule_ = false;  // the line before was the last of a message of Open MPI
   DaemonLossDetector daemons_;
   std::ptrdiff_t most_sshs_ = 0;
@@ -102,8 +101,6 @@ class LaunchMonitor {
   bool killed_lost_ = false;
   std::optional<LaunchOutput> output_;
   LastLines last_;
-  StreamLines stream_lines_;       // of lines_
-  bool in_line_ = false;           // what was analysed last had no newline
   std::vector<std::string> down_;  // down by the scheduler, if no rank reported
 };
 

@@ -36,9 +36,10 @@ LaunchOutput::LaunchOutput(System& system, const OutputSpec& spec, const std::st
       directory_(directory),
       on_err_(std::move(on_err)),
       reader_(token),
-      lines_([this](std::uint32_t rank, RankStream stream, std::string_view line) {
-        take_line(rank, stream, line);
-      }) {
+      shown_([this](std::uint32_t rank, RankStream stream, std::string_view line) {
+        show_line(rank, stream, line);
+      }),
+      err_lines_([this](std::uint32_t rank, RankStream, std::string_view line) { on_err_(rank, line); }) {
   if (keeps_files_) system_.files.make_directories(rank_file_directory(directory_));
 }
 
@@ -53,13 +54,9 @@ std::string LaunchOutput::take(std::string_view line) {
     if (file.path.empty()) file.path = rank_file(directory_, piece.rank, piece.stream);
     file.waiting += piece.bytes;
   }
-  if (show_ != Show::nothing || (on_err_ && piece.stream == RankStream::err)) lines_.take(piece);
+  if (show_ != Show::nothing) shown_.take(piece);
+  if (on_err_ && piece.stream == RankStream::err) err_lines_.take(piece);
   return std::move(taken.rest);
-}
-
-void LaunchOutput::take_line(std::uint32_t rank, RankStream stream, std::string_view line) {
-  if (on_err_ && stream == RankStream::err) on_err_(rank, line);
-  if (show_ != Show::nothing) show_line(rank, stream, line);
 }
 
 void LaunchOutput::show_line(std::uint32_t rank, RankStream stream, std::string_view line) {
@@ -136,14 +133,15 @@ void LaunchOutput::show_waiting(std::uint32_t rank, RankStream stream, std::stri
 }
 
 void LaunchOutput::tick() {
-  if (show_ == Show::plain) lines_.flush();
+  if (show_ == Show::plain) shown_.flush_old();
   flush();
 }
 
 void LaunchOutput::finish() {
   const std::string rest = reader_.finish();
   if (!rest.empty()) err_ += rest;
-  lines_.flush();
+  shown_.flush();
+  err_lines_.flush();
   flush();
   try {
     for (const auto& [key, file] : files_) system_.files.sync(file.path);

@@ -37,7 +37,7 @@ class LaunchOutput {
   std::string take(std::string_view line);
   // Writes the complete lines so far.
   void flush();
-  // About twice a second: lines without an end are shown, where no prefix would stand in them.
+  // About twice a second: lines that still have no end are shown, where no prefix would stand in them.
   void tick();
   // After the end of the job: writes the rest and reports output that is missing.
   void finish();
@@ -51,7 +51,6 @@ class LaunchOutput {
     bool made = false;
   };
 
-  void take_line(std::uint32_t rank, RankStream stream, std::string_view line);
   void show_line(std::uint32_t rank, RankStream stream, std::string_view line);
   void show_waiting(std::uint32_t rank, RankStream stream, std::string_view bytes);
   void flush_screen();
@@ -66,7 +65,8 @@ class LaunchOutput {
   std::function<void(std::uint32_t, std::string_view)> on_err_, sink_;
   OutputReader reader_;
   OutputCount count_;
-  LineAssembler lines_;
+  LineAssembler shown_;      // also lines without an end, once they have waited
+  LineAssembler err_lines_;  // whole
   std::map<Key, File> files_;
   std::string out_, err_;  // for the screen
   bool out_failed_ = false;

@@ -203,6 +203,31 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("the unfinished line of a rank, such as a progress bar, takes no line of another rank") {
+  for (const auto kind : {launch::LauncherKind::ssh, launch::LauncherKind::open_mpi}) {
+    Ended job(kind, kind != launch::LauncherKind::ssh);
+    const std::string error = key_error;
+    const std::size_t last = error.rfind("KeyError");
+    job.print(1, error.substr(0, last));
+    job.print(0, "\r 10%|#         | 1/10");
+    const auto hooks = job.monitor->hooks();
+    for (int i = 0; i < 3; ++i) {
+      job.clock.passed += std::chrono::seconds(1);
+      hooks.tick({});
+    }
+    CHECK(job.err.ends_with("\r 10%|#         | 1/10"));
+    job.print(1, error.substr(last));
+    job.print(0, "\r 20%|##        | 2/10");
+    job.print(0, "\n");
+    job.end(1, 1);
+    job.end(0, 143, 15);
+    const std::string diagnosis = job.diagnosis(1);
+    CAPTURE(diagnosis);
+    CHECK(diagnosis.find("at: rank 1 on h2\n") != std::string::npos);
+    CHECK(diagnosis.starts_with("cause: KeyError: 'label' (train.py:30)"));
+  }
+}
+
 TEST_CASE("what the launcher prints stands behind the stderr of ranks that came before it") {
   Ended job(launch::LauncherKind::open_mpi, true);
   job.print(1, "half a line, ");
