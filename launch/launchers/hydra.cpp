@@ -96,6 +96,12 @@ void add_names(CommandBuilder& builder, const LaunchRequest& request, const EnvV
   builder.add_name_reasons();
 }
 
+bool chooses_launcher(const LauncherWords& words) {
+  return std::ranges::any_of(words.mpi_arguments, [](const std::string& word) {
+    return word.starts_with("-launcher") || word.starts_with("-bootstrap") || word.starts_with("-rmk");
+  });
+}
+
 }  // namespace
 
 std::string render_machine_file(const RankMap& rank_map) {
@@ -120,7 +126,9 @@ LaunchCommand plan_hydra_command(const LaunchRequest& request, const EnvVars& en
   add_names(builder, request, environment);
   if (request.words.tag_output) builder.add({"-prepend-rank"}, "each line starts with its rank");
   builder.add_asked(request.words.mpi_arguments);
-  return std::move(builder).finish();
+  LaunchCommand command = std::move(builder).finish();
+  if (mpich && !chooses_launcher(request.words)) command.connections = request.rank_map->hosts.size();
+  return command;
 }
 
 }  // namespace ddlrun::launch

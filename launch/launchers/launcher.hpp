@@ -89,6 +89,7 @@ struct LaunchCommand {
   std::vector<Reason> reasons;    // in the order of argv
   EnvVars own;                    // of `environment`: what the launcher itself reads; anybody may see it
   std::vector<LaunchFile> files;  // to be written before
+  std::size_t connections = 0;    // child processes by which it reaches the hosts, one each; 0: not known
   bool forwards_end = false;      // forwards SIGURG to the ranks, whose supervisors turn it into TERM
   std::string rank_map_path;      // the file whose text is DDLRUN_RANKS in `environment`; or ""
 };

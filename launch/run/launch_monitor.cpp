@@ -273,9 +273,10 @@ bool LaunchMonitor::is_lost(Time now, std::ptrdiff_t sshs) {
 
 // hydra waits forever for a host whose ssh is gone, or never came about.
 bool LaunchMonitor::is_deserted(Time now, std::size_t below) {
-  most_below_ = std::max(most_below_, below);
+  const bool grows = below > most_below_;
+  most_below_ = std::max({most_below_, below, run_.command.connections});
   const bool fewer = below < most_below_ || below == 0;
-  if (!fewer || !ranks_->record().ends.empty()) {
+  if (grows || !fewer || !ranks_->record().ends.empty()) {
     lost_since_.reset();
     return false;
   }

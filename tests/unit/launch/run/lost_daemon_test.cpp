@@ -82,6 +82,29 @@ TEST_CASE("Open MPI 4.1.4 has statuses of its own for a lost daemon: it is 5, an
   }
 }
 
+TEST_CASE("hydra without a child for each host is ended, also where one was lost before the first look") {
+  struct Row {
+    std::size_t connections, below;
+    bool ended;
+  };
+  for (const Row& row : {Row{2, 1, true}, Row{2, 2, false}, Row{0, 1, false}}) {
+    Job job;
+    job.plan.placed.launcher.version.kind = launch::LauncherKind::mpich;
+    job.run.command.connections = row.connections;
+    LaunchMonitor monitor(job.system, job.run);
+    const RunHooks hooks = monitor.hooks();
+    ChildView view;
+    int signal = 0;
+    for (int second = 0; second < 8 && signal == 0; ++second) {
+      view.below.assign(second == 0 ? row.below - 1 : row.below, "ssh");  // it starts them one by one
+      signal = hooks.tick(view);
+      job.clock.passed += std::chrono::seconds(1);
+    }
+    CHECK(signal == (row.ended ? SIGKILL : 0));
+    CHECK((job.err.find("1 of 2 connections of mpiexec are gone") != std::string::npos) == row.ended);
+  }
+}
+
 TEST_CASE("a supervisor that was killed under hydra or srun is status 137") {
   struct Row {
     launch::LauncherKind kind;
