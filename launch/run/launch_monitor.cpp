@@ -211,13 +211,17 @@ bool LaunchMonitor::is_overdue(Time now, const ChildView& mpirun) {
 }
 
 // Open MPI's mpirun, srun, Intel MPI's mpiexec and the ssh launcher end the job with the first rank that
-// fails. MPICH's mpiexec (4.0.2, 5.0.2) does so only for a rank that has called MPI_Init.
+// fails. MPICH's mpiexec (4.0.2, 5.0.2) does so only for a rank that has called MPI_Init, or that a signal
+// ended; then it forgets the hosts whose proxies had not connected yet, and waits for them.
 bool LaunchMonitor::outlives_failure(Time now) {
-  if (run_.plan.placed.kind() != LauncherKind::mpich || !ranks_->record().first_failure) return false;
+  if (run_.plan.placed.kind() != LauncherKind::mpich) return false;
+  const MonitorRecord& record = ranks_->record();
+  const bool was_killed = record.first_ended && record.first_ended->signal == SIGKILL;
+  if (!record.first_failure && !was_killed) return false;
   if (!has_lasted(failed_since_, now, failure_patience)) return false;
   overdue_since_ = now;
   system_.err(fmt::format("ddlrun: rank {} has failed: the other ranks are ended, as under other launchers\n",
-                          ranks_->record().first_failure->rank));
+                          (record.first_failure ? record.first_failure : record.first_ended)->rank));
   return true;
 }
 

@@ -105,6 +105,28 @@ TEST_CASE("hydra without a child for each host is ended, also where one was lost
   }
 }
 
+// MPICH 4.0.2: a proxy that had not connected when a rank was killed is never ended.
+TEST_CASE("MPICH's mpiexec that waits on after a rank was killed is ended, as after one that failed") {
+  for (const int signal : {SIGKILL, SIGTERM}) {
+    Job job;
+    job.plan.placed.launcher.version.kind = launch::LauncherKind::mpich;
+    LaunchMonitor monitor(job.system, job.run);
+    const RunHooks hooks = monitor.hooks();
+    hooks.on_stderr_line(Job::status_line(1, RankStatus::heartbeat));
+    hooks.on_stderr_line(Job::status_line(0, RankStatus::ended, 128 + signal, signal));
+    ChildView view;
+    view.below = {"hydra_pmi_proxy", "ssh"};
+    CHECK(hooks.tick(view) == 0);
+    job.clock.passed += std::chrono::seconds(3);
+    const bool is_kill = signal == SIGKILL;  // the launcher ends ranks by TERM, which they may take time for
+    CHECK(hooks.tick(view) == (is_kill ? SIGTERM : 0));
+    CHECK((job.err.find("rank 0 has failed: the other ranks are ended") != std::string::npos) == is_kill);
+    job.clock.passed += std::chrono::seconds(11);
+    CHECK(hooks.tick(view) == (is_kill ? SIGKILL : 0));
+    if (is_kill) CHECK(monitor.result_of_job(ended(0)).exit_status == 137);
+  }
+}
+
 TEST_CASE("a supervisor that was killed under hydra or srun is status 137") {
   struct Row {
     launch::LauncherKind kind;
