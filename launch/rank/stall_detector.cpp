@@ -178,8 +178,9 @@ StallEvent StallDetector::take(Time now, const TreeSnapshot& sample) {
   if (!computes) last_idle_ = now;
   const bool waits = busy && library && !library->empty();
   if (!busy || waits) work_samples_ = 0;
-  // Where the kernel permits no samples, one that has slept may spin now: it goes on in either case.
-  const bool may_spin = !library && !(is_asleep(reported_) && code_.empty());
+  // Where the kernel permits no samples, one that has slept or stood may spin now: it goes on in either case.
+  const bool has_stood = is_asleep(reported_) || is_held(reported_);
+  const bool may_spin = !library && !(has_stood && code_.empty());
   const bool is_undecided = busy && !waits && (may_spin || !goes_on(now, sample));
   last_look_ = now;
   last_ = sample;

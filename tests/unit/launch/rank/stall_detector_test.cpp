@@ -212,16 +212,22 @@ TEST_CASE("a rank that works again after a wait is reported to go on within thre
   CHECK(reported[1].at - 200 <= 10);
 }
 
-TEST_CASE("a rank that has slept and is busy goes on, also where the kernel permits no samples of its code") {
-  StallDetector detector(60, Time{}, [](int) { return CodeSamples(); });
-  TreeSnapshot sample = first_sample();
-  std::vector<StallEvent::Kind> kinds;
-  for (int at = 0; at <= 100; at += 5) {
-    if (at > 60) sample.cpu_ns += 5'000'000'000;
-    const StallEvent event = detector.take(Time{} + seconds(at), sample);
-    if (event.kind != StallEvent::nothing) kinds.push_back(event.kind);
+TEST_CASE(
+    "a rank that slept or stood, and is busy, goes on, also where the kernel permits no samples of its "
+    "code") {
+  for (const char state : {'S', 'T', 't', 'D'}) {
+    CAPTURE(state);
+    StallDetector detector(60, Time{}, [](int) { return CodeSamples(); });
+    TreeSnapshot sample = first_sample();
+    std::vector<StallEvent::Kind> kinds;
+    for (int at = 0; at <= 100; at += 5) {
+      sample.state = at > 60 ? 'R' : state;
+      if (at > 60) sample.cpu_ns += 5'000'000'000;
+      const StallEvent event = detector.take(Time{} + seconds(at), sample);
+      if (event.kind != StallEvent::nothing) kinds.push_back(event.kind);
+    }
+    CHECK(kinds == std::vector{StallEvent::stalled, StallEvent::resumed});
   }
-  CHECK(kinds == std::vector{StallEvent::stalled, StallEvent::resumed});
 }
 
 TEST_CASE("where every sample comes late, a stall is reported all the same") {
