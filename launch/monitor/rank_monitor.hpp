@@ -81,6 +81,7 @@ class RankMonitor {
   IdleRanks idle_ranks(std::vector<std::uint32_t>& ranks) const;
   IdleRanks awaited_ranks(const std::vector<std::uint32_t>& ranks) const;
   Standstill stuck_now(const std::vector<std::uint32_t>& ranks, Time now) const;
+  std::vector<std::uint32_t> running_on(const Host& host) const;
   Message describe_silence(const std::string& name, const Host& host, Time now) const;
   Time::duration silence_of(const Host& host, Time now) const;
   bool is_all_quiet() const;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace ddlrun::launch {
 
@@ -110,13 +111,21 @@ RankMonitor::Time::duration RankMonitor::silence_of(const Host& host, Time now) 
   return now - host.last_report.value_or(first_report_.value_or(now));
 }
 
+std::vector<std::uint32_t> RankMonitor::running_on(const Host& host) const {
+  std::vector<std::uint32_t> running;
+  std::ranges::copy_if(host.ranks, std::back_inserter(running),
+                       [this](std::uint32_t rank) { return !ranks_.at(rank).ended; });
+  return running;
+}
+
 Message RankMonitor::describe_silence(const std::string& name, const Host& host, Time now) const {
   const int quiet = count(silence_of(host, now));
+  const std::string ranks = name_ranks(running_on(host));
   const std::string what =
-      host.last_report ? fmt::format("host {} has been silent for {} s: no sign of life from {}", name, quiet,
-                                     name_ranks(host.ranks))
-                       : fmt::format("host {} has sent nothing yet, {} s after the first of the others: {}",
-                                     name, quiet, name_ranks(host.ranks));
+      host.last_report
+          ? fmt::format("host {} has been silent for {} s: no sign of life from {}", name, quiet, ranks)
+          : fmt::format("host {} has sent nothing yet, {} s after the first of the others: {}", name, quiet,
+                        ranks);
   return {what, name, fmt::format("ping -c 3 {0}; ssh {0} uptime", name)};
 }
 
@@ -133,7 +142,7 @@ Standstill RankMonitor::stuck_now(const std::vector<std::uint32_t>& ranks, Time 
 
 std::optional<Standstill> RankMonitor::standstill(Time now) const {
   for (const auto& [name, host] : hosts_)
-    if (host.is_reported) return Standstill{"warning", describe_silence(name, host, now), host.ranks};
+    if (host.is_reported) return Standstill{"warning", describe_silence(name, host, now), running_on(host)};
   const bool all_quiet = is_all_quiet();
   const auto computing = computing_ranks();
   std::vector<std::uint32_t> stuck, idle;

@@ -97,6 +97,18 @@ TEST_CASE("a silent host is named within 30 s, with its ranks, and when it repor
   CHECK(run.watch.record().silent_hosts == std::vector<std::string>{"h2"});
 }
 
+TEST_CASE("of a silent host only the ranks that run are named") {
+  Run run;
+  run.say(2, RankStatus::ended);
+  run.say(3, RankStatus::heartbeat);
+  run.pass(30, "1");
+  REQUIRE(run.reported.size() == 1);
+  CHECK(run.reported[0] == "20 warning host h2 has been silent for 20 s: no sign of life from rank 3");
+  const auto standstill = run.watch.standstill(run.start + seconds(run.now));
+  REQUIRE(standstill);
+  CHECK(standstill->ranks == std::vector<std::uint32_t>{3});
+}
+
 TEST_CASE("a host that never says anything is named too; before the first sign nothing is") {
   Run run;
   run.pass(500, "");
