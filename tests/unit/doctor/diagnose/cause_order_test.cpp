@@ -347,4 +347,17 @@ TEST_CASE("what Open MPI loses while a job ends is no cause of the end") {
   CHECK(diagnosis.cause->title.find("NaN loss") != std::string::npos);
 }
 
+TEST_CASE("where launch names no rank as the first, none is") {
+  const std::string other = "srun: error: n4: task 6: Exited with exit code 1\n";
+  for (const std::string end : {"all 4 ranks failed alike: exit status 1",
+                                "ranks 2 on h2 and 1 on h1 failed within 1 s: exit status 1",
+                                "ranks 0 and 1 failed first: they make different calls"}) {
+    CAPTURE(end);
+    const Diagnosis diagnosis = diagnose_text(other + "ddlrun: " + end + "\n");
+    CHECK_FALSE(diagnosis.first_failing);
+    CHECK(diagnosis.verdict != Verdict::no_trouble);
+  }
+  CHECK(diagnose_text(other).first_failing);
+}
+
 TEST_SUITE_END();
