@@ -55,10 +55,12 @@ Repeats repeats_of(const PythonException& exception, const LogFacts& log) {
   return repeats;
 }
 
-// Each rank of the run has it: none of them failed because of another.
-bool is_of_all(const Repeats& repeats, std::uint32_t ranks_of_run) {
+// Each rank of the run has it: none of them failed because of another. Where lines have no rank only launch's
+// end line shows that: one rank may log an exception and raise it, too.
+bool is_of_all(const Repeats& repeats, std::uint32_t ranks_of_run, const LogFacts& log) {
   if (ranks_of_run < 2) return false;
-  return repeats.ranks.empty() ? repeats.count == ranks_of_run : repeats.ranks.size() == ranks_of_run;
+  if (!repeats.ranks.empty()) return repeats.ranks.size() == ranks_of_run;
+  return log.matches.ranks_alike() == ranks_of_run && repeats.count >= ranks_of_run;
 }
 
 // The first exception that is the cause of what follows it, or nullptr.
@@ -149,7 +151,8 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last
   if (exception == nullptr || signature == nullptr) return;
   exception = &of_first_rank(*exception, log, diagnosis.end.first_rank);
   const Repeats shown = repeats_of(*exception, log);
-  const bool fails_alike = is_of_all(shown, diagnosis.end.ranks);
+  if (diagnosis.end.ranks == 0) diagnosis.end.ranks = log.matches.ranks_alike();
+  const bool fails_alike = is_of_all(shown, diagnosis.end.ranks, log);
   if (Finding* known = add_to_known(findings, *exception, log); known != nullptr) {
     known->fails_alike = fails_alike;
     return;

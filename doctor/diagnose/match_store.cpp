@@ -337,6 +337,11 @@ std::optional<FailingRank> MatchStore::first_failed_rank(const std::vector<std::
   return failing;
 }
 
+std::uint32_t MatchStore::ranks_alike() const {
+  const bool alike = first_end_ && set_.endings[first_end_->owner].is_certain;
+  return alike ? static_cast<std::uint32_t>(first_end_->captures.number.value_or(0)) : 0;
+}
+
 RunStatus MatchStore::logged_status() const { return status_; }
 
 std::string MatchStore::host_of(std::uint32_t rank) const {

@@ -37,6 +37,8 @@ class MatchStore {
   std::uint64_t last_episode_with_cause() const;
   // The rank that ended first, by its launcher's message.
   std::optional<FailingRank> first_failed_rank(const std::vector<std::string>& sources) const;
+  // launch's end line shows that all ranks failed alike: how many they were; else 0.
+  std::uint32_t ranks_alike() const;
   // The whole run's status, if the log contains it.
   RunStatus logged_status() const;
   // The last line of the last match, counted over all sources; 0 for none.

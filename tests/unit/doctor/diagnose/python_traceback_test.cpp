@@ -185,12 +185,16 @@ TEST_CASE("ranks that all fail alike: none of them is named as the first") {
     end.ranks = ranks;
     return diagnose_text(text, end);
   };
+  const auto end_line = [](int ranks) {
+    return "ddlrun: all " + std::to_string(ranks) + " ranks failed alike: exit status 1\n";
+  };
   // More ranks than exceptions are kept.
   for (const int ranks : {2, 4, 64}) {
     for (const bool tagged : {false, true}) {
       CAPTURE(ranks);
       CAPTURE(tagged);
-      const Diagnosis all = diagnosed(log(ranks, tagged), static_cast<std::uint32_t>(ranks));
+      const std::string text_of_all = log(ranks, tagged) + (tagged ? "" : end_line(ranks));
+      const Diagnosis all = diagnosed(text_of_all, static_cast<std::uint32_t>(ranks));
       REQUIRE(all.cause);
       CHECK(all.cause->fails_alike);
       const std::string text = render_diagnosis(all);
@@ -202,9 +206,17 @@ TEST_CASE("ranks that all fail alike: none of them is named as the first") {
   }
   CHECK_FALSE(diagnosed(log(4, true, 2), 4).cause->fails_alike);
   CHECK_FALSE(diagnosed(log(4, false, 2), 4).cause->fails_alike);
+  // One rank of two may have logged it, and raised it again.
+  const Diagnosis one = diagnosed(log(2, false), 2);
+  CHECK_FALSE(one.cause->fails_alike);
+  CHECK(render_diagnosis(one).find("failed alike") == std::string::npos);
+  CHECK_FALSE(diagnosed(log(2, false) + end_line(4), 2).cause->fails_alike);
   CHECK_FALSE(diagnosed(log(4, true), 8).cause->fails_alike);
   CHECK_FALSE(diagnosed(log(1, true), 1).cause->fails_alike);
   CHECK_FALSE(diagnosed(log(4, true), 0).cause->fails_alike);  // how many there are is not known
+  CHECK(diagnosed(log(4, true) + end_line(4), 0).cause->fails_alike);
+  CHECK(render_diagnosis(diagnosed(log(4, false) + end_line(4), 0)).find("at: all 4 ranks failed alike\n") !=
+        std::string::npos);
 }
 
 TEST_SUITE_END();
