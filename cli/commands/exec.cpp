@@ -171,10 +171,11 @@ class StatusReporter {
     }
   }
 
-  void end(const ProcessResult& result) {
+  void end(const ProcessResult& result, std::optional<std::string> oom_file) {
     report_.exit_status = result.exit_status;
     report_.signal = result.signal;
     report_.alone = result.signal == SIGKILL && result.forwarded_signal == 0;
+    report_.oom_file = std::move(oom_file);
     report(launch::RankStatus::ended);
   }
 
@@ -197,17 +198,6 @@ class StatusReporter {
 };
 
 // Returns only if the program could not be started: the errno.
-// The ranks of a host may share a cgroup: the count shows a kill only beside an end by SIGKILL, which a shell
-// reports as 137.
-void report_oom_kill(System& system, const launch::RankIdentity& identity,
-                     const std::optional<launch::OomKills>& before, const ProcessResult& end) {
-  const bool by_shell = end.signal == 0 && end.exit_status == 128 + SIGKILL;
-  if (!before || end.forwarded_signal != 0 || (end.signal != SIGKILL && !by_shell)) return;
-  const auto now = launch::read_oom_kills(system);
-  if (!now || now->count <= before->count) return;
-  system.err(launch::render_oom_kill(identity.rank, system.environment.host_name, now->file));
-}
-
 int keep_program(System& system, const ExecOptions& options, const Command& program) {
   const auto identity = launch::find_rank_identity(system.environment.variables);
   Supervision supervision;
@@ -227,8 +217,7 @@ int keep_program(System& system, const ExecOptions& options, const Command& prog
   supervision.usage_first = first_usage(identity->rank, supervision.usage_every);
   const auto oom_before = launch::read_oom_kills(system);
   supervision.on_end = [&](const ProcessResult& end) {
-    report_oom_kill(system, *identity, oom_before, end);
-    reporter.end(end);
+    reporter.end(end, launch::find_oom_kill(system, oom_before, end));
   };
   return supervise_program(program, supervision);
 }

@@ -3,11 +3,13 @@
 
 #include "base/text/text.hpp"
 #include "launch/monitor/stall_text.hpp"
+#include "launch/rank/oom_kills.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace ddlrun::launch {
 
@@ -49,7 +51,7 @@ RankMonitor::RankMonitor(const std::vector<PlannedRank>& planned, std::string to
 std::string RankMonitor::take_line(std::string_view line, Time now) {
   ParsedStatusLine marked = find_status_line(line, token_);
   if (marked.report) take(*marked.report, now);
-  return std::move(marked.rest);
+  return std::exchange(note_, {}) + marked.rest;
 }
 
 void RankMonitor::take(const RankReport& report, Time now) {
@@ -64,26 +66,7 @@ void RankMonitor::take(const RankReport& report, Time now) {
   host.is_reported = false;
   if (report.sign == RankStatus::ended) {
     rank.ended = true;
-    record_.ends.emplace(report.rank, report.exit_status);
-    const bool may_be_mpirun = report.signal == SIGTERM || (report.signal == SIGKILL && !report.alone);
-    auto& first = may_be_mpirun ? record_.first_ended : record_.first_failure;
-    // With Open MPI 5.0.7 other ranks end by an error or SIGPIPE as soon as the connection to a killed rank
-    // closes, and their reports may come before its own.
-    const Time::duration window = kills_programs_ ? Time::duration(before_kills) : late_report;
-    const bool caused_first = report.alone && first && (first->signal == 0 || first->signal == SIGPIPE) &&
-                              now - first_failed_ < window;
-    if (report.exit_status == 0 && !record_.first_failure && !record_.first_ended)
-      record_.left_early.push_back(report.rank);
-    const bool is_first = !first || caused_first;
-    if (report.exit_status != 0 && is_first) {
-      first = report;
-      if (!may_be_mpirun) {
-        first_failed_ = now;
-        record_.failed_with.clear();
-      }
-    } else if (report.exit_status != 0 && !may_be_mpirun && now - first_failed_ <= same_moment) {
-      record_.failed_with.push_back({report.rank, report.host, report.exit_status});
-    }
+    take_end(report, now);
   }
   if (report.sign == RankStatus::stalled) {
     if (!rank.stall || is_stuck(*rank.stall) != is_stuck(report.stall)) rank.is_reported = false;
@@ -104,6 +87,31 @@ void RankMonitor::take(const RankReport& report, Time now) {
     rank.work = report.stall;
     rank.since = now;
     rank.is_reported = false;
+  }
+}
+
+void RankMonitor::take_end(const RankReport& report, Time now) {
+  record_.ends.emplace(report.rank, report.exit_status);
+  const bool may_be_mpirun = report.signal == SIGTERM || (report.signal == SIGKILL && !report.alone);
+  auto& first = may_be_mpirun ? record_.first_ended : record_.first_failure;
+  // With Open MPI 5.0.7 other ranks end by an error or SIGPIPE as soon as the connection to a killed rank
+  // closes, and their reports may come before its own.
+  const Time::duration window = kills_programs_ ? Time::duration(before_kills) : late_report;
+  const bool caused_first = report.alone && first && !first->oom_file &&
+                            (first->signal == 0 || first->signal == SIGPIPE) && now - first_failed_ < window;
+  if (report.exit_status == 0) {
+    if (!record_.first_failure && !record_.first_ended) record_.left_early.push_back(report.rank);
+    return;
+  }
+  if (!first || caused_first) {
+    first = report;
+    if (may_be_mpirun) return;
+    first_failed_ = now;
+    record_.failed_with.clear();
+    // The launcher may kill the others, and their cgroup may have the same count.
+    if (report.oom_file) note_ = render_oom_kill(report.rank, report.host, *report.oom_file);
+  } else if (!may_be_mpirun && now - first_failed_ <= same_moment) {
+    record_.failed_with.push_back({report.rank, report.host, report.exit_status});
   }
 }
 

@@ -42,7 +42,7 @@ class RankMonitor {
 
   // Passes each report of a planned rank to `sink`, too.
   void share_reports(std::function<void(const RankReport&, Time)> sink) { sink_ = std::move(sink); }
-  // What of the line belongs to the user.
+  // What of the line belongs to the user; with a note where the OOM killer ended the rank that failed first.
   std::string take_line(std::string_view line, Time now);
   // A report came that should be printed at once.
   bool urgent() const { return urgent_; }
@@ -72,6 +72,7 @@ class RankMonitor {
   };
 
   void take(const RankReport& report, Time now);
+  void take_end(const RankReport& report, Time now);
   void report_resumed(std::vector<MonitorEvent>& news);
   void report_stuck(std::vector<MonitorEvent>& news);
   void report_idle(Time now, std::vector<MonitorEvent>& news);
@@ -98,6 +99,7 @@ class RankMonitor {
   std::map<std::uint32_t, Rank> ranks_;
   std::map<std::string, Host> hosts_;
   std::vector<MonitorEvent> pending_;
+  std::string note_;                      // for the caller of take_line()
   std::map<std::uint32_t, int> resumed_;  // with the seconds for which it stood; not yet printed
   std::optional<Time> first_report_;
   Time last_tick_, first_failed_;

@@ -5,6 +5,7 @@
 #include "base/text/text.hpp"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
 
@@ -50,10 +51,20 @@ std::optional<OomKills> read_oom_kills(System& system) {
   }
 }
 
+std::optional<std::string> find_oom_kill(System& system, const std::optional<OomKills>& before,
+                                         const ProcessResult& end) {
+  const bool by_shell = end.signal == 0 && end.exit_status == 128 + SIGKILL;
+  if (!before || end.forwarded_signal != 0 || (end.signal != SIGKILL && !by_shell)) return std::nullopt;
+  const auto now = read_oom_kills(system);
+  return now && now->count > before->count ? std::optional(now->file) : std::nullopt;
+}
+
 std::string render_oom_kill(std::uint32_t rank, const std::string& host, const std::string& file) {
   return fmt::format(
-      "ddlrun: note: the kernel's OOM killer ended a process of rank {} on {}: its memory was used up ({})\n",
-      rank, printable(host, 64), printable(file, 300));
+      "ddlrun: note: the kernel's OOM killer ended a process in the cgroup of rank {} on {}: the memory of "
+      "the "
+      "cgroup, or of the host, was used up{}\n",
+      rank, printable(host, 64), file.empty() ? "" : fmt::format(" ({})", printable(file, 300)));
 }
 
 }  // namespace ddlrun::launch

@@ -25,7 +25,12 @@ struct OomKills {
 // Nothing where the kernel does not count them, or the file cannot be read.
 std::optional<OomKills> read_oom_kills(System& system);
 
-// A line for stderr, which `ddlrun diagnose` knows.
+// The file of the count if it went up since `before` and SIGKILL ended the program, which a shell reports as
+// 137. Not where a signal was passed on to it.
+std::optional<std::string> find_oom_kill(System& system, const std::optional<OomKills>& before,
+                                         const ProcessResult& end);
+
+// A line for stderr, which `ddlrun diagnose` knows. `file`: "" if it is not known.
 std::string render_oom_kill(std::uint32_t rank, const std::string& host, const std::string& file);
 
 }  // namespace ddlrun::launch

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -25,6 +26,21 @@ std::string render_usage(const RankUsage& usage) {
   return text;
 }
 
+// Two frames hold the line.
+bool fits_word(std::string_view file) {
+  constexpr std::size_t most = 300;
+  return !file.empty() && file.size() <= most &&
+         std::ranges::all_of(file, [](char byte) { return byte > ' ' && byte <= '~' && byte != ';'; });
+}
+
+std::string render_end(const RankReport& report) {
+  std::string text =
+      fmt::format(" status={} signal={} alone={}", report.exit_status, report.signal, report.alone ? 1 : 0);
+  if (report.start_error != 0) text += fmt::format(" errno={}", report.start_error);
+  if (report.oom_file) text += " oom=" + (fits_word(*report.oom_file) ? *report.oom_file : "?");
+  return text;
+}
+
 std::string render_details(const RankReport& report) {
   const Stall& stall = report.stall;
   switch (report.sign) {
@@ -38,9 +54,7 @@ std::string render_details(const RankReport& report) {
     case RankStatus::resumed:
       return fmt::format(" seconds={}", stall.seconds);
     case RankStatus::ended:
-      return fmt::format(" status={} signal={} alone={}", report.exit_status, report.signal,
-                         report.alone ? 1 : 0) +
-             (report.start_error == 0 ? "" : fmt::format(" errno={}", report.start_error));
+      return render_end(report);
   }
   return {};
 }
@@ -52,6 +66,7 @@ class Fields {
  public:
   explicit Fields(std::string_view body) : words_(split(body, ' ')) {}
   bool has_more() const { return good_ && next_ < words_.size(); }
+  bool has(std::string_view key) const { return has_more() && value_of(words_[next_], key); }
   bool good() const { return good_ && next_ == words_.size(); }
   std::string_view word() {
     good_ = good_ && next_ < words_.size();
@@ -93,7 +108,8 @@ void parse_details(Fields& fields, RankReport& report) {
     report.exit_status = fields.number("status", 255);
     report.signal = fields.number("signal", 64);
     report.alone = fields.number("alone", 1) == 1;
-    if (fields.has_more()) report.start_error = fields.number("errno", 4095);
+    if (fields.has("errno")) report.start_error = fields.number("errno", 4095);
+    if (fields.has("oom")) report.oom_file = text_or_nothing(fields.text("oom"));
   }
   const bool has_process = report.sign == RankStatus::stalled || report.sign == RankStatus::computes;
   if (has_process || report.sign == RankStatus::resumed) report.stall.seconds = fields.number("seconds");

@@ -24,11 +24,15 @@ struct RankReport {
   int start_error = 0;  // ended: the errno if its program could not be started
   bool alone = false;   // ended by SIGKILL, and its supervisor lives: no launcher did that
   std::optional<RankUsage> usage = std::nullopt;  // heartbeat: of one that was given to report it
+  // Ended by SIGKILL, and the kernel counted OOM kills in its cgroup since the start: the file of the count,
+  // or
+  // "" if a line cannot hold its name. Other ranks may share the cgroup.
+  std::optional<std::string> oom_file = std::nullopt;
 
   bool operator==(const RankReport&) const = default;
 };
 
-// "ddlrun-rank token=T rank=3 host=h2 ended status=137 signal=9 alone=1;\n", one write.
+// "ddlrun-rank token=T rank=3 host=h2 ended status=137 signal=9 alone=1 oom=FILE;\n", one write.
 std::string render_status_line(std::string_view token, const RankReport& report);
 
 // "the program or its interpreter does not exist there", of a `start_error`.

@@ -64,7 +64,7 @@ if [[ -e $memory/cgroup.procs ]] && mkdir "$group" 2> /dev/null; then
 while True: a.append(bytearray(b"x" * (8 << 20)))' > oom.out 2> oom.err
   ) || status=$?
   same "an OOM kill: status" 137 "$status"
-  has "an OOM kill" oom.err "cause: the kernel's OOM killer ended a process of rank 0: its memory was used up [O37]"
+  has "an OOM kill" oom.err "cause: the kernel's OOM killer ended a process in the cgroup of rank 0 [O37]"
   for _ in $(seq 50); do rmdir "$group" 2> /dev/null && break || sleep 0.1; done
   # shellcheck disable=SC2016 # expanded by the inner bash
   launch killed 1 -- bash -c 'kill -KILL $$'

@@ -199,6 +199,33 @@ TEST_CASE("who failed first") {
         "there");
 }
 
+// Intel MPI's hydra ends the other ranks by SIGKILL of their programs, and ranks of a host may share a
+// cgroup.
+TEST_CASE("only of the rank that failed first a note names the OOM killer") {
+  const std::string file = "/sys/fs/cgroup/job/memory.events";
+  Run run;
+  const auto end = [&](std::uint32_t rank, int status, int signal, bool oom) {
+    RankReport report{rank, rank < 2 ? "h1" : "h2", RankStatus::ended, {}, status, signal, 0, signal == 9};
+    if (oom) report.oom_file = file;
+    return run.watch.take_line("half" + launch::render_status_line("T", report), run.start);
+  };
+  const std::string note =
+      "ddlrun: note: the kernel's OOM killer ended a process in the cgroup of rank 3 on h2: the memory of "
+      "the "
+      "cgroup, or of the host, was used up (" +
+      file + ")\n";
+  CHECK(end(3, 137, 9, true) == note + "half");
+  CHECK(end(2, 137, 9, true) == "half");
+  CHECK(end(1, 137, 9, false) == "half");
+  run = Run();
+  CHECK(end(0, 1, 0, false) == "half");  // because of rank 3
+  CHECK(end(3, 137, 9, true) == note + "half");
+  run = Run();
+  CHECK(end(3, 137, 0, true) == note + "half");  // as a shell reports it
+  CHECK(end(2, 137, 9, true) == "half");
+  CHECK(run.watch.record().first_failure->rank == 3);
+}
+
 TEST_CASE("the rank for which the others waited failed first") {
   struct Row {
     std::string what;

@@ -52,4 +52,31 @@ TEST_CASE("a host that hides its cgroups has no count") {
   CHECK(kills->file == "/sys/fs/cgroup/job/memory.events");
 }
 
+TEST_CASE("a kill counts beside an end by SIGKILL, where the count went up and nobody passed a signal on") {
+  struct Row {
+    int status, signal, forwarded;
+    std::uint64_t before, now;
+    bool counts;
+  };
+  for (const Row& row :
+       {Row{137, 9, 0, 2, 3, true}, Row{137, 0, 0, 2, 3, true}, Row{137, 9, 0, 2, 2, false},
+        Row{137, 9, 15, 2, 3, false}, Row{139, 11, 0, 2, 3, false}, Row{1, 0, 0, 2, 3, false}}) {
+    CAPTURE(row.status);
+    CAPTURE(row.signal);
+    tests::FakeSystem fake;
+    System system = fake.interfaces();
+    fake.files.files["/proc/self/cgroup"] = "0::/job\n";
+    fake.files.files["/sys/fs/cgroup/job/memory.events"] = "oom_kill " + std::to_string(row.now) + "\n";
+    ProcessResult end;
+    end.exit_status = row.status;
+    end.signal = row.signal;
+    end.forwarded_signal = row.forwarded;
+    const auto file = find_oom_kill(system, OomKills{"", row.before}, end);
+    CHECK(file ==
+          (row.counts ? std::optional<std::string>("/sys/fs/cgroup/job/memory.events") : std::nullopt));
+    CHECK_FALSE(find_oom_kill(system, std::nullopt, end));
+  }
+  CHECK(render_oom_kill(3, "h2", "").ends_with(" was used up\n"));
+}
+
 TEST_SUITE_END();

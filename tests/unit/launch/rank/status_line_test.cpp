@@ -41,6 +41,11 @@ TEST_CASE("what a keeper reports is one short line and is read back") {
        "ddlrun-rank token=T1 rank=1 host=h2 ended status=127 signal=0 alone=0 errno=2;\n"},
       {{1, "h2", RankStatus::ended, {}, 137, 9, 0, true},
        "ddlrun-rank token=T1 rank=1 host=h2 ended status=137 signal=9 alone=1;\n"},
+      {{1, "h2", RankStatus::ended, {}, 137, 9, 0, true, {}, "/sys/fs/cgroup/pbs:7/memory.events"},
+       "ddlrun-rank token=T1 rank=1 host=h2 ended status=137 signal=9 alone=1 "
+       "oom=/sys/fs/cgroup/pbs:7/memory.events;\n"},
+      {{1, "h2", RankStatus::ended, {}, 137, 9, 0, true, {}, ""},
+       "ddlrun-rank token=T1 rank=1 host=h2 ended status=137 signal=9 alone=1 oom=?;\n"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.line);
@@ -57,8 +62,22 @@ TEST_CASE("what a keeper reports is one short line and is read back") {
     CHECK(found.report->start_error == row.report.start_error);
     CHECK(found.report->alone == row.report.alone);
     CHECK(found.report->usage == row.report.usage);
+    CHECK(found.report->oom_file == row.report.oom_file);
     CHECK(found.rest == "more");
   }
+}
+
+TEST_CASE("the name of a cgroup that would break the line is left out") {
+  for (const std::string name : {"/a b/memory.events", "/a;b/memory.events", "/a\nb/memory.events"}) {
+    CAPTURE(name);
+    RankReport report{1, "h2", RankStatus::ended, {}, 137, 9, 0, true, {}, name};
+    const auto found = find_status_line(render_status_line("T1", report), "T1");
+    REQUIRE(found.report);
+    CHECK(found.report->oom_file == "");
+  }
+  const RankReport longest{1,  std::string(64, 'h'),  RankStatus::ended, {}, 137, 9, 0, true,
+                           {}, std::string(4000, 'g')};
+  CHECK(render_status_line("T1", longest).size() < 512);
 }
 
 TEST_CASE("whatever is not exactly a keeper's line stays with the program") {
@@ -69,6 +88,7 @@ TEST_CASE("whatever is not exactly a keeper's line stays with the program") {
         "ddlrun-rank token=T1 rank=3 host=h2 alive cpu=1 rss=1 io=1 quiet=1 stopped=2;\n",
         "ddlrun-rank token=T1 rank=3 alive;\n",
         "ddlrun-rank token=T1 rank=3 host=h2 ended status=256 signal=0 alone=0;\n",
+        "ddlrun-rank token=T1 rank=3 host=h2 ended status=137 signal=9 alone=1 oom;\n",
         "ddlrun-rank token=T1 rank=3 host=h2 ended status=1 signal=0;\n", "ddlrun-rank token=T1 ;\n",
         "ddlrun-rank token=T1 rank=99999999 host=h2 alive;\n",
         "ddlrun-rank token=T1 rank=3 host=h2 stalled seconds=5 state=TT pid=1 name=a in=b;\n", "a line\n",
