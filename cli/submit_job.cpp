@@ -210,17 +210,13 @@ void resolve_own_program(System& system, JobRequest& wanted) {
       fmt::format("program: {}, beside the job's ddlrun", printable(beside, 200)));
 }
 
-// A scheduler accepts some jobs that can never start. With a QOS the limits of a partition may not apply.
-void check_request(System& system, const JobSpec& job, bool dry_run) {
-  const auto fault = find_request_fault(system, job);
+// A scheduler accepts some jobs that can never start.
+void check_request(System& system, const JobRequest& wanted, bool dry_run) {
+  auto fault = find_request_fault(system, wanted);
   if (!fault) return;
-  if (fault->may_be_permitted)
-    system.err(fmt::format("ddlrun: warning: {}, unless QOS {} permits it\n", fault->message.what,
-                           printable(job.qos, 60)));
-  else if (dry_run)
-    system.err(render_message("ddlrun", "warning", fault->message));
-  else
-    throw Error(ErrorKind::request, fault->message);
+  if (fault->unless.empty() && !dry_run) throw Error(ErrorKind::request, fault->message);
+  if (!fault->unless.empty()) fault->message.what += ", unless " + fault->unless;
+  system.err(render_message("ddlrun", "warning", fault->message));
 }
 
 }  // namespace
@@ -238,7 +234,7 @@ int submit_job(System& system, const JobOptions& options, bool detach) {
   print_remarks(system, wanted);
   if (options.again) print_values_of_now(system, wanted.parsed.job);
   print_left_out(system, *scheduler);
-  check_request(system, wanted.parsed.job, dry_run);
+  check_request(system, wanted, dry_run);
   if (dry_run) return show_submission(system, wanted, *scheduler);
   check_dependencies(system, wanted);
   const JobRef job = schedulers::submit_job(system, wanted, *scheduler);

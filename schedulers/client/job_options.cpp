@@ -6,6 +6,7 @@
 #include "schedulers/client/job_template.hpp"
 #include "schedulers/client/job_variables.hpp"
 #include "schedulers/client/node_cores.hpp"
+#include "schedulers/client/node_fit.hpp"
 #include "schedulers/client/scheduler_access.hpp"
 #include "schedulers/client/site_files.hpp"
 #include "schedulers/job/scheduler.hpp"
@@ -280,6 +281,7 @@ JobRequest load_job_request(System& system, const JobOptions& options,
   wanted.configuration_files = std::move(layers.configuration_files);
   wanted.parsed = read_job(wanted.settings);
   complete_cores(system, wanted);
+  complete_shared_cpus(system, wanted);
   resolve_variables(system.environment, options.dry_run, wanted);
   warn_of_data_variable(system.environment, wanted);
   wanted.parsed.remarks.insert(wanted.parsed.remarks.begin(), layers.remarks.begin(), layers.remarks.end());

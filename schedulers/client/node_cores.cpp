@@ -21,6 +21,15 @@ bool has_own_nodes(const std::vector<ListedNode>& nodes, const std::string& queu
          std::ranges::any_of(nodes, [&](const ListedNode& node) { return node.queue == queue; });
 }
 
+// The nodes that a queue's jobs get, as far as the nodes show it: its own, else those of no queue.
+std::vector<ListedNode> nodes_of_queue(const std::vector<ListedNode>& nodes, const std::string& queue) {
+  const bool tied = has_own_nodes(nodes, queue);
+  std::vector<ListedNode> chosen;
+  for (const ListedNode& node : nodes)
+    if (node.queue == (tied ? queue : "")) chosen.push_back(node);
+  return chosen;
+}
+
 // Silent where it is not installed: --dry-run works on any machine.
 std::string why_no_answer(std::string_view command, const ProcessResult& result) {
   if (!result.start_error.empty()) return {};
@@ -30,12 +39,10 @@ std::string why_no_answer(std::string_view command, const ProcessResult& result)
 
 }  // namespace
 
-std::vector<ListedNode> nodes_of_queue(const std::vector<ListedNode>& nodes, const std::string& queue) {
-  const bool tied = has_own_nodes(nodes, queue);
-  std::vector<ListedNode> chosen;
-  for (const ListedNode& node : nodes)
-    if (node.queue == (tied ? queue : "")) chosen.push_back(node);
-  return chosen;
+std::vector<ListedNode> possible_nodes(std::vector<ListedNode> nodes, const std::string& queue) {
+  if (has_own_nodes(nodes, queue))
+    std::erase_if(nodes, [&](const ListedNode& node) { return node.queue != queue; });
+  return nodes;
 }
 
 NodeCores summarize_node_cores(const std::vector<ListedNode>& nodes, const std::string& queue,
@@ -69,7 +76,7 @@ NodeListing list_nodes(System& system, SchedulerKind kind, const std::string& qu
   if (kind == SchedulerKind::pbs) {
     listing.command = "pbsnodes";
     const ProcessResult result = system.processes.run({"pbsnodes", "-a", "-F", "json"}, limits);
-    if (result.ok()) listing.nodes = nodes_of_queue(parse_pbsnodes_json(result.out), queue);
+    if (result.ok()) listing.nodes = parse_pbsnodes_json(result.out);
     if (!result.ok()) listing.problem = why_no_answer(listing.command, result);
   } else if (kind == SchedulerKind::slurm) {
     listing.command = "sinfo";

@@ -26,16 +26,17 @@ struct NodeCores {
 NodeCores summarize_node_cores(const std::vector<ListedNode>& nodes, const std::string& queue,
                                std::string_view command);
 
-// The nodes that a queue's jobs may get: its own, else those of no queue.
-std::vector<ListedNode> nodes_of_queue(const std::vector<ListedNode>& nodes, const std::string& queue);
+// All nodes that a queue's jobs can get. Jobs of a queue without nodes of its own can get any, since a
+// routing queue, or the server for "", can pass them on to a queue that has some.
+std::vector<ListedNode> possible_nodes(std::vector<ListedNode> nodes, const std::string& queue);
 
 struct NodeListing {
-  std::vector<ListedNode> nodes;  // of the queue; empty where nothing was learnt
+  std::vector<ListedNode> nodes;  // empty where nothing was learnt
   std::string_view command;       // "sinfo"; "" for a scheduler without such a list
   std::string problem;            // what the command reports that failed
 };
 
-// By `pbsnodes` or `sinfo`, for at most 10 s.
+// By `pbsnodes`, all nodes of the server, or by `sinfo`, those of the queue; for at most 10 s.
 NodeListing list_nodes(System& system, SchedulerKind kind, const std::string& queue);
 
 // The same; no cores where the scheduler does not answer or has no such

@@ -3,14 +3,15 @@
 
 #include "base/text/text.hpp"
 #include "schedulers/client/node_cores.hpp"
+#include "schedulers/job/job_parser.hpp"
 #include "schedulers/slurm/partition_limits.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <functional>
+#include <initializer_list>
 #include <string>
 
 namespace ddlrun::schedulers {
@@ -19,72 +20,77 @@ namespace {
 
 // A thing of which each node of the job needs a number. Where a node does not list it, the node has enough.
 struct NodeNeed {
-  std::string name, what, effect;  // "cores", "4 ranks a node need 4 cores", "launch would refuse it there"
+  std::string name, what, effect;  // "cores", "4 ranks a node need 4 cores", "launch would refuse the job"
   std::uint64_t number = 0;
   std::function<std::uint64_t(const ListedNode&)> of_node;
   std::function<std::string(std::uint64_t)> hint;  // by the most that a node has
 };
 
-constexpr std::string_view waits = "it would wait forever";
+constexpr std::string_view waits = "the job would wait forever";
 constexpr std::uint64_t not_listed = UINT64_MAX;
-
-std::string count_of(std::uint64_t number, std::string_view noun) {
-  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
-}
 
 // The same ranks on more nodes, where they are there; else fewer.
 std::string shape_of(const JobSpec& job, std::uint64_t ranks_per_node, std::size_t nodes) {
   const std::uint64_t ranks = job.dims.world_size();
   if (ranks % ranks_per_node == 0 && ranks / ranks_per_node <= nodes && job.hosts.empty())
     return fmt::format("{}x{}   # the same {} on {}", ranks_per_node, ranks / ranks_per_node,
-                       count_of(ranks, "rank"), count_of(ranks / ranks_per_node, "node"));
+                       counted(ranks, "rank"), counted(ranks / ranks_per_node, "node"));
   return fmt::format("{}x{}", ranks_per_node, std::min<std::uint64_t>(job.nodes(), nodes));
 }
 
 // The same ranks on more nodes, or fewer ranks.
 std::string fewer_ranks(const JobSpec& job, std::uint64_t most, std::size_t nodes) {
+  const bool can_share = job.runner == Runner::ddlrun && !job.oversubscribes();
   return shape_of(job, std::max<std::uint64_t>(1, most), nodes) +
-         (job.runner == Runner::ddlrun ? "; or --oversubscribe, to try it on shared cores" : "");
+         (can_share ? "; or --oversubscribe, to try it on shared cores" : "");
 }
 
 // launch refuses more ranks than cores.
 NodeNeed need_of_cores(const JobSpec& job, std::size_t nodes) {
   const std::uint32_t ranks = job.ranks_per_node();
   return {"cores",
-          fmt::format("{} a node need {}", count_of(ranks, "rank"), count_of(ranks, "core")),
-          "launch would refuse it there",
+          fmt::format("{} a node need {}", counted(ranks, "rank"), counted(ranks, "core")),
+          "launch would refuse the job",
           ranks,
           [](const ListedNode& node) -> std::uint64_t { return node.cores > 0 ? node.cores : not_listed; },
           [&job, nodes](std::uint64_t most) { return fewer_ranks(job, most, nodes); }};
 }
 
+// CPUs as Slurm counts them for each thread of a rank; without threads a rank gets one.
+std::uint64_t cpus_of_rank(const JobSpec& job) {
+  const bool by_core = job.scheduler == SchedulerKind::slurm && job.threads > 0;
+  return std::uint64_t{std::max(1u, job.threads)} *
+         (by_core ? std::max(1u, job.hardware_threads_per_core) : 1);
+}
+
 // The scheduler gives no job more CPUs of a node than the node has.
 NodeNeed need_of_cpus(const JobSpec& job, std::size_t nodes) {
   const std::uint64_t ranks = job.ranks_per_node(), threads = std::max(1u, job.threads);
-  const bool by_node = job.scheduler == SchedulerKind::pbs && job.cores_per_node > 0;
-  std::uint64_t cpus = by_node ? job.cores_per_node : ranks * threads;
-  if (job.scheduler == SchedulerKind::slurm && job.threads > 0)
-    cpus *= std::max(1u, job.hardware_threads_per_core);
+  const bool pbs = job.scheduler == SchedulerKind::pbs;
+  const bool by_node = job.cores_per_node > 0 && (pbs || job.shared_cpus > 0);
+  const std::uint64_t cpus = pbs && by_node        ? job.cores_per_node
+                             : job.shared_cpus > 0 ? job.shared_cpus
+                                                   : ranks * cpus_of_rank(job);
   const std::string what =
-      by_node       ? "cores_per_node requests " + count_of(cpus, "CPU")
-      : threads > 1 ? fmt::format("{} x {} a node need {}", count_of(ranks, "rank"),
-                                  count_of(threads, "thread"), count_of(cpus, "CPU"))
-                    : fmt::format("{} a node need {}", count_of(ranks, "rank"), count_of(cpus, "CPU"));
+      by_node       ? "cores_per_node requests " + counted(cpus, "CPU")
+      : threads > 1 ? fmt::format("{} x {} a node need {}", counted(ranks, "rank"),
+                                  counted(threads, "thread"), counted(cpus, "CPU"))
+                    : fmt::format("{} a node need {}", counted(ranks, "rank"), counted(cpus, "CPU"));
   return {"CPUs",
           what,
           std::string(waits),
           cpus,
           [](const ListedNode& node) -> std::uint64_t { return node.cpus > 0 ? node.cpus : not_listed; },
-          [&job, nodes, ranks, by_node, each = cpus / (ranks * threads)](std::uint64_t most) {
-            if (by_node) return fmt::format("--cores-per-node {}", most);
-            const std::uint64_t fit = most / std::max<std::uint64_t>(1, each);
+          [&job, nodes, ranks, by_node, each = cpus_of_rank(job) / threads](std::uint64_t most) {
+            const std::uint64_t fit = most / each;
+            if (by_node) return fmt::format("--cores-per-node {}", fit);
             return fit >= ranks ? fmt::format("--threads {}", fit / ranks) : fewer_ranks(job, fit, nodes);
           }};
 }
 
 NodeNeed need_of_gpus(const JobSpec& job) {
   return {"GPUs",
-          fmt::format("{} a node {} requested", count_of(job.gpus_per_node, "GPU"),
+          fmt::format("{} a node {} requested", counted(job.gpus_per_node, "GPU"),
                       job.gpus_per_node == 1 ? "is" : "are"),
           std::string(waits),
           job.gpus_per_node,
@@ -95,14 +101,14 @@ NodeNeed need_of_gpus(const JobSpec& job) {
           }};
 }
 
-// Words for the scheduler that the settings do not have.
-bool changes_request(const std::string& directive) {
-  return std::ranges::any_of(std::array{"-M", "--clusters", "-O", "--overcommit", "-l "},
-                             [&](const char* lead) { return directive.starts_with(lead); });
+// Slurm hides nodes of a cloud that are powered down (PrivateData=cloud), and PBS creates some when it needs
+// them: the number of nodes is no certain fault.
+std::string unless_more_nodes(std::string_view command) {
+  return fmt::format("there are more nodes than {} lists", command);
 }
 
-std::optional<Message> fault_of_need(const JobSpec& job, const std::vector<ListedNode>& nodes,
-                                     const NodeNeed& need, std::string_view command) {
+std::optional<RequestFault> fault_of_need(const JobSpec& job, const std::vector<ListedNode>& nodes,
+                                          const NodeNeed& need, std::string_view command) {
   std::uint64_t most = 0;
   std::size_t able = 0;
   for (const ListedNode& node : nodes) {
@@ -110,59 +116,137 @@ std::optional<Message> fault_of_need(const JobSpec& job, const std::vector<Liste
     if (has >= need.number) ++able;
     if (has != not_listed) most = std::max(most, has);
   }
-  if (able >= job.nodes()) return std::nullopt;
+  if (able >= std::min<std::size_t>(job.nodes(), nodes.size())) return std::nullopt;
   const std::string queue = job.queue.empty() ? "" : " of queue " + printable(job.queue, 60);
-  const std::string found = able == 0
-                                ? fmt::format("no node{} has more than {}", queue, most)
-                                : fmt::format("{} of the {} nodes{} {} so many, the job needs {}", able,
-                                              nodes.size(), queue, able == 1 ? "has" : "have", job.nodes());
-  const std::string hint = able == 0 ? need.hint(most) : fmt::format("{}x{}", job.ranks_per_node(), able);
-  return Message{fmt::format("{}, and {}: {}", need.what, found, need.effect),
-                 fmt::format("{} of the nodes, by {}", need.name, command), hint + "; or another --queue"};
+  const std::string where = fmt::format("{} of the nodes, by {}", need.name, command);
+  if (able == 0)
+    return RequestFault{
+        {fmt::format("{}, and no node{} has more than {}: {}", need.what, queue, most, need.effect), where,
+         need.hint(most) + "; or another --queue"}};
+  return RequestFault{
+      {fmt::format("{} on {}, and {} of {}{} {} so many: {}", need.what, counted(job.nodes(), "node"), able,
+                   counted(nodes.size(), "node"), queue, able == 1 ? "has" : "have", need.effect),
+       where, fmt::format("{}x{}; or another --queue", job.ranks_per_node(), able)},
+      unless_more_nodes(command)};
+}
+
+std::optional<RequestFault> fault_of_count(const JobSpec& job, std::size_t nodes, std::string_view command) {
+  if (job.nodes() <= nodes) return std::nullopt;
+  const std::string queue = job.queue.empty() ? "" : " for queue " + printable(job.queue, 60);
+  return RequestFault{{fmt::format("{} are requested, and there {} {}{}: {}", counted(job.nodes(), "node"),
+                                   nodes == 1 ? "is" : "are", counted(nodes, "node"), queue, waits),
+                       fmt::format("nodes, by {}", command),
+                       fmt::format("at most {}; or another --queue", counted(nodes, "node"))},
+                      unless_more_nodes(command)};
+}
+
+// Whether a line for the scheduler, the job's or the site's, has one of these options: "-M" is "-Mname" too.
+bool gives(const JobRequest& wanted, std::initializer_list<std::string_view> options) {
+  const auto has = [&](const std::string& directive) {
+    return std::ranges::any_of(options, [&](std::string_view option) {
+      const std::size_t end = option.size();
+      return directive.starts_with(option) &&
+             (end == 2 || directive.size() == end || directive[end] == '=' || directive[end] == ' ');
+    });
+  };
+  return std::ranges::any_of(wanted.site.directives, has) ||
+         std::ranges::any_of(wanted.parsed.job.directives, has);
+}
+
+// Whether the nodes that the scheduler lists are not those of the request, or it has another form.
+bool is_of_directives(const JobRequest& wanted) {
+  const JobSpec& job = wanted.parsed.job;
+  if (!job.script_template.empty()) return true;  // what it requests is in its text
+  if (job.scheduler == SchedulerKind::slurm) return gives(wanted, {"-O", "--overcommit"});
+  return gives(wanted, {"-l", "-q"}) || job.queue.find('@') != std::string::npos;
+}
+
+// The partition of the job is its queue, else the default; nothing where it is known by other words only: a
+// reservation has a partition of its own.
+bool knows_partition(const JobRequest& wanted) {
+  const JobSpec& job = wanted.parsed.job;
+  return !job.queue.empty() ||
+         (job.reservation.empty() && !gives(wanted, {"-p", "--partition", "--reservation"}));
+}
+
+// Nothing where the scheduler does not answer.
+std::optional<std::vector<PartitionLimits>> read_partitions(System& system) {
+  ProcessLimits limits;
+  limits.timeout = std::chrono::seconds(10);
+  const ProcessResult answer = system.processes.run(partition_limits_command(), limits);
+  if (!answer.ok()) return std::nullopt;
+  return parse_partition_limits(answer.out);
+}
+
+std::string partition_of(const JobRequest& wanted, const std::vector<PartitionLimits>& partitions) {
+  if (!wanted.parsed.job.queue.empty() || !knows_partition(wanted)) return wanted.parsed.job.queue;
+  const auto usual = std::ranges::find_if(partitions, &PartitionLimits::is_default);
+  return usual == partitions.end() ? "" : usual->name;
 }
 
 }  // namespace
 
-std::optional<Message> find_node_fault(const JobSpec& job, const std::vector<ListedNode>& nodes,
-                                       std::string_view command) {
+std::optional<RequestFault> find_node_fault(const JobSpec& job, const std::vector<ListedNode>& nodes,
+                                            std::string_view command) {
   if (nodes.empty()) return std::nullopt;
-  if (job.nodes() > nodes.size()) {
-    const std::string queue = job.queue.empty() ? "" : " for queue " + printable(job.queue, 60);
-    return Message{
-        fmt::format("{} are requested, and there {}{}: {}", count_of(job.nodes(), "node"),
-                    (nodes.size() == 1 ? "is " : "are ") + count_of(nodes.size(), "node"), queue, waits),
-        fmt::format("nodes, by {}", command),
-        fmt::format("at most {}; or another --queue", count_of(nodes.size(), "node"))};
-  }
-  std::vector<NodeNeed> needs;
-  if (!job.oversubscribes()) {
-    needs.push_back(need_of_cpus(job, nodes.size()));
-    if (job.runner == Runner::ddlrun) needs.push_back(need_of_cores(job, nodes.size()));
-  }
+  std::vector<NodeNeed> needs{need_of_cpus(job, nodes.size())};
+  if (job.runner == Runner::ddlrun && !job.oversubscribes())
+    needs.push_back(need_of_cores(job, nodes.size()));
   needs.push_back(need_of_gpus(job));
-  for (const NodeNeed& need : needs)
-    if (auto fault = fault_of_need(job, nodes, need, command)) return fault;
-  return std::nullopt;
+  auto first = fault_of_count(job, nodes.size(), command);
+  for (const NodeNeed& need : needs) {
+    auto fault = fault_of_need(job, nodes, need, command);
+    if (fault && fault->unless.empty()) return fault;
+    if (!first) first = std::move(fault);
+  }
+  return first;
 }
 
-std::optional<RequestFault> find_request_fault(System& system, const JobSpec& job) {
-  if (job.scheduler == SchedulerKind::slurm) {
-    ProcessLimits limits;
-    limits.timeout = std::chrono::seconds(10);
-    const ProcessResult answer = system.processes.run(partition_limits_command(), limits);
-    if (!answer.ok()) return std::nullopt;
-    if (auto fault = find_limit_fault(job, parse_partition_limits(answer.out))) {
-      if (job.qos.empty()) fault->hint += "; or --qos NAME, one that permits more";
-      return RequestFault{*std::move(fault), !job.qos.empty()};
+std::optional<RequestFault> find_request_fault(System& system, const JobRequest& wanted) {
+  const JobSpec& job = wanted.parsed.job;
+  const bool slurm = job.scheduler == SchedulerKind::slurm;
+  if (slurm && gives(wanted, {"-M", "--clusters"})) return std::nullopt;
+  std::string queue = job.queue;
+  if (slurm && knows_partition(wanted)) {
+    const auto partitions = read_partitions(system);
+    if (!partitions) return std::nullopt;
+    if (auto fault = find_limit_fault(job, *partitions)) {
+      if (!job.qos.empty())
+        return RequestFault{*std::move(fault), fmt::format("QOS {} permits it", printable(job.qos, 60))};
+      if (gives(wanted, {"-q", "--qos"}))
+        return RequestFault{*std::move(fault), "the QOS of its directives permits it"};
+      fault->hint += "; or --qos NAME, one that permits more";
+      return RequestFault{*std::move(fault)};
     }
+    queue = partition_of(wanted, *partitions);
   }
-  // What a template requests is in its text.
-  if (!job.script_template.empty() || std::ranges::any_of(job.directives, changes_request))
-    return std::nullopt;
-  const NodeListing listing = list_nodes(system, job.scheduler, job.queue);
-  auto fault = find_node_fault(job, listing.nodes, listing.command);
-  if (!fault) return std::nullopt;
-  return RequestFault{*std::move(fault)};
+  if (is_of_directives(wanted)) return std::nullopt;
+  const NodeListing listing = list_nodes(system, job.scheduler, queue);
+  return find_node_fault(job, slurm ? listing.nodes : possible_nodes(listing.nodes, queue), listing.command);
+}
+
+void complete_shared_cpus(System& system, JobRequest& wanted) {
+  JobSpec& job = wanted.parsed.job;
+  const bool lacks = job.oversubscribes() && job.runner == Runner::ddlrun && job.cores_per_node == 0;
+  if (!lacks || job.scheduler != SchedulerKind::slurm || !wanted.parsed.errors.empty() ||
+      gives(wanted, {"-M", "--clusters"}) || is_of_directives(wanted))
+    return;
+  const auto partitions = read_partitions(system);
+  if (!partitions) return;
+  NodeListing listing = list_nodes(system, job.scheduler, partition_of(wanted, *partitions));
+  std::erase_if(listing.nodes, [&](const ListedNode& node) {
+    const bool is_other = !job.hosts.empty() && std::ranges::find(job.hosts, node.name) == job.hosts.end();
+    return node.cpus == 0 || is_other;
+  });
+  if (listing.nodes.empty()) return;
+  std::ranges::sort(listing.nodes, std::ranges::greater(), &ListedNode::cpus);
+  const std::size_t last = std::min<std::size_t>(job.nodes(), listing.nodes.size()) - 1;
+  const std::uint32_t cpus = listing.nodes[last].cpus;
+  const std::uint64_t ranks = job.ranks_per_node();
+  if (ranks * (cpus_of_rank(job) / std::max(1u, job.threads)) <= cpus) return;
+  job.shared_cpus = cpus;
+  wanted.parsed.remarks.push_back(fmt::format("oversubscribe: {} share {} of a node, by {}",
+                                              counted(ranks, "rank"), counted(cpus, "CPU"), listing.command));
 }
 
 }  // namespace ddlrun::schedulers

@@ -5,26 +5,32 @@
 
 #include "base/os/system.hpp"
 #include "base/text/error.hpp"
+#include "schedulers/client/job_request.hpp"
 #include "schedulers/job/job_spec.hpp"
 #include "schedulers/job/node_list.hpp"
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace ddlrun::schedulers {
 
-// `nodes`: those of the job's queue, as `command` listed them; what is not listed of a node is no reason. The
-// cores do not count with oversubscribe. Nothing where enough nodes can run the job.
-std::optional<Message> find_node_fault(const JobSpec& job, const std::vector<ListedNode>& nodes,
-                                       std::string_view command);
-
 struct RequestFault {
   Message message;
-  bool may_be_permitted = false;  // the job's QOS may lift the limits of its partition
+  std::string unless = {};  // what would let the job run: "QOS big permits it"; "": nothing
 };
 
-// By `sinfo` or `pbsnodes`; nothing where they do not answer.
-std::optional<RequestFault> find_request_fault(System& system, const JobSpec& job);
+// `nodes`: those that the job can get, as `command` listed them; what is not listed of a node is no reason.
+// The cores do not count with oversubscribe. Nothing where enough nodes can run the job.
+std::optional<RequestFault> find_node_fault(const JobSpec& job, const std::vector<ListedNode>& nodes,
+                                            std::string_view command);
+
+// By `sinfo` or `pbsnodes`; nothing where they do not answer, or where lines for the scheduler change the
+// request.
+std::optional<RequestFault> find_request_fault(System& system, const JobRequest& wanted);
+
+// Finds the CPUs that ranks share with oversubscribe on Slurm, where the job does not know the cores.
+void complete_shared_cpus(System& system, JobRequest& wanted);
 
 }  // namespace ddlrun::schedulers

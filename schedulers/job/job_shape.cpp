@@ -182,6 +182,7 @@ void plan_threads(SettingReader& reader, ParsedJob& parsed, std::optional<std::u
                               : std::to_string(left);
   if (ranks > left && job.oversubscribes()) {
     if (job.threads == 0 && reader.find("threads") == nullptr) job.threads = 1;
+    if (job.runner == Runner::ddlrun) job.shared_cpus = left * job.hardware_threads_per_core;
   } else if (ranks > left) {
     reader.add_error(
         reader.find("dims") != nullptr ? "dims" : "gpus",

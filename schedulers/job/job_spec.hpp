@@ -78,6 +78,7 @@ struct JobSpec {
   std::uint32_t hardware_threads_per_core = 1;
   std::uint32_t reserved_cores = 0;  // per node, for communication and input
   std::uint32_t threads = 0;         // per rank; 0: not known, whole cores are dealt out in the job
+  std::uint32_t shared_cpus = 0;     // of a node, where more ranks than cores share them; 0: none are shared
   std::uint32_t gpus_per_node = 0;   // asked from the scheduler
   std::string gpu_type;
   std::uint64_t memory_bytes = 0;  // per node; 0: the site's default

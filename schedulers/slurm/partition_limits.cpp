@@ -2,6 +2,7 @@
 #include "schedulers/slurm/partition_limits.hpp"
 
 #include "base/text/text.hpp"
+#include "schedulers/job/job_parser.hpp"
 #include "schedulers/slurm/slurm_answers.hpp"
 
 #include <fmt/format.h>
@@ -37,31 +38,30 @@ std::optional<Message> fault_in(const JobSpec& job, const PartitionLimits& parti
                                partition.time),
                    "walltime", fmt::format("--walltime {}, {}", hours_or_minutes(*partition.seconds), queue)};
   }
-  const std::uint64_t most = std::min(partition.most_nodes.value_or(partition.nodes), partition.nodes);
-  if (most > 0 && job.nodes() > most) {
-    return Message{fmt::format("{} nodes are requested, and a job in {} can have {}: it would wait forever",
-                               job.nodes(), name, most),
-                   "nodes", fmt::format("at most {} nodes, {}", most, queue)};
+  if (const auto most = partition.most_nodes; most && job.nodes() > *most) {
+    return Message{
+        fmt::format("{} nodes are requested, and a job in {} can have {}: the job would wait forever",
+                    job.nodes(), name, *most),
+        "nodes", fmt::format("at most {}, {}", counted(*most, "node"), queue)};
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-Command partition_limits_command() { return {"sinfo", "-h", "-o", "%P %l %s %D"}; }
+Command partition_limits_command() { return {"sinfo", "-h", "-o", "%P %l %s"}; }
 
 std::vector<PartitionLimits> parse_partition_limits(std::string_view out) {
   std::vector<PartitionLimits> all;
   for (const std::string_view line : split(out, '\n')) {
     const auto words = split_blanks(line);
-    if (words.size() != 4) continue;
+    if (words.size() != 3) continue;
     PartitionLimits partition;
     partition.is_default = words[0].ends_with('*');
     partition.name = words[0].substr(0, words[0].size() - (partition.is_default ? 1 : 0));
     partition.seconds = parse_limit(words[1]);
     partition.time = words[1];
     partition.most_nodes = parse_unsigned(words[2].substr(words[2].find('-') + 1), most_number);
-    partition.nodes = parse_unsigned(words[3], most_number).value_or(0);
     all.push_back(std::move(partition));
   }
   return all;

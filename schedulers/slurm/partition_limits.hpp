@@ -20,7 +20,6 @@ struct PartitionLimits {
   std::optional<std::uint64_t> seconds;     // nothing: no limit
   std::string time;                         // as sinfo prints it: "2-00:00:00"
   std::optional<std::uint64_t> most_nodes;  // of one job; nothing: no limit
-  std::uint64_t nodes = 0;                  // that it has
 };
 
 // The question whose answer parse_partition_limits() reads.

@@ -37,13 +37,25 @@ std::string slurm_output(const JobSpec& job, const JobDirectory& dir) {
   return path;
 }
 
-void add_shape(std::vector<std::string>& lines, const JobSpec& job) {
+void add_tasks(std::vector<std::string>& lines, const JobSpec& job) {
   lines.push_back(fmt::format("--nodes={}", job.nodes()));
+  if (job.shared_cpus > 0) {
+    // Slurm 22.05 refuses --ntasks-per-node above the CPUs of a node with --overcommit too. With it
+    // --cpus-per-task are the CPUs of all tasks of a node.
+    lines.push_back(fmt::format("--ntasks={}", job.dims.world_size()));
+    lines.emplace_back("--overcommit");
+    lines.push_back(fmt::format("--cpus-per-task={}", job.shared_cpus));
+    return;
+  }
   lines.push_back(fmt::format("--ntasks-per-node={}", job.ranks_per_node()));
   // Slurm counts hardware threads where a core has several.
   if (job.threads > 0)
     lines.push_back(
         fmt::format("--cpus-per-task={}", std::uint64_t{job.threads} * job.hardware_threads_per_core));
+}
+
+void add_shape(std::vector<std::string>& lines, const JobSpec& job) {
+  add_tasks(lines, job);
   if (job.gpus_per_node > 0) {
     const std::string type = job.gpu_type.empty() ? "" : slurm_name(job.gpu_type, "gpu_type") + ":";
     lines.push_back(fmt::format("--gpus-per-node={}{}", type, job.gpus_per_node));

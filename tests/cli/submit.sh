@@ -309,7 +309,7 @@ printf 'setup: ["mkdir -p logs"]\n' > late.yaml
 refuses "/logs does not exist" --job late.yaml --output logs/%j.txt 2x1 -- true
 rm late.yaml
 # Slurm would accept a job above the limits of its partition, and never start it.
-printf '#!/bin/bash\necho "normal* 30:00 1-infinite 4"\n' > sinfo
+printf '#!/bin/bash\necho "normal* 30:00 1-infinite"\n' > sinfo
 chmod +x sinfo
 refuses 'the walltime is above the limit of partition normal, 30:00' 2x1 -- true
 has 'a limit: what to type' "$work/err" 'try: --walltime 30m, or another --queue'
@@ -318,13 +318,24 @@ grep -qx '#SBATCH --ntasks-per-node=2' ../out || fail "a dry run above the limit
 expect 0 'unless QOS big permits it' "${slurm[@]}" --qos big 2x1 -- true
 rm -r ddlrun-jobs "$work/handed_in"
 # Nor does Slurm start more ranks than the cores of every node; with --oversubscribe they share them.
-printf '#!/bin/bash\ncase $* in *%%P*) echo "normal* 2:00:00 1-infinite 2" ;; *) echo "n1 1 2 2 (null)"; echo "n2 1 2 2 (null)" ;; esac\n' > sinfo
-refuses '4 ranks a node need 4 CPUs, and no node has more than 2: it would wait forever' 4x1 -- true
+printf '#!/bin/bash\ncase $* in *%%P*) echo "normal* 2:00:00 1-infinite" ;; *) echo "n1 1 2 2 (null)"; echo "n2 1 2 2 (null)" ;; esac\n' > sinfo
+refuses '4 ranks a node need 4 CPUs, and no node has more than 2: the job would wait forever' 4x1 -- true
 has 'too few cores: where' "$work/err" 'at:  CPUs of the nodes, by sinfo'
 has 'too few cores: what to type' "$work/err" 'try: 2x2   # the same 4 ranks on 2 nodes'
 expect 0 'warning: 4 ranks a node need 4 CPUs' "${slurm[@]}" --dry-run 4x1 -- true
 refuses '2 GPUs a node are requested, and no node has more than 0' 2x1 --gpus per-rank -- true
+expect 0 'oversubscribe: 4 ranks share 2 CPUs of a node, by sinfo' "${slurm[@]}" --oversubscribe 4x2 --dry-run -- true
+for line in '--ntasks=8' '--overcommit' '--cpus-per-task=2'; do
+  grep -qx "#SBATCH $line" ../out || fail "ranks that share cores: no $line: $(grep '^#SBATCH' ../out)"
+done
+grep -q -e '--ntasks-per-node' ../out && fail "Slurm refuses more ranks a node than CPUs"
+expect 0 '' "${slurm[@]}" --oversubscribe --exclusive no --cores-per-node 1 2x2 --dry-run -- true
+grep -qx '#SBATCH --cpus-per-task=1' ../out && grep -qx '#SBATCH --ntasks=4' ../out ||
+  fail "ranks that share the cores of cores_per_node: $(grep '^#SBATCH' ../out)"
+expect 0 '' "${slurm[@]}" --oversubscribe 2x2 --dry-run -- true
+grep -qx '#SBATCH --ntasks-per-node=2' ../out || fail "ranks that need not share: $(grep '^#SBATCH' ../out)"
 expect 0 '' "${slurm[@]}" --oversubscribe 4x1 -- true
+expect 0 'and there are 2 nodes: the job would wait forever, unless there are more nodes than sinfo lists' "${slurm[@]}" 1x3 -- true
 rm -r sinfo ddlrun-jobs "$work/handed_in"
 refuses '/no.sif does not exist' --container no.sif 2x1 -- true
 refuses 'torchrun starts ranks itself' 2x1 -- torchrun plain.sh

@@ -9,7 +9,8 @@
 # shellcheck source=tests/cluster/lib/scenarios.sh
 . "$lab_tests/lib/scenarios.sh"
 export LAB_SLURM_REQUEUE_AFTER=5 LAB_SLURM_KILLWAIT=2 LAB_SLURM_MINJOBAGE=30
-export LAB_SLURM_MORE="PartitionName=short Nodes=node[1-4] MaxTime=00:01:00 State=UP"
+export LAB_SLURM_MORE="PartitionName=short Nodes=node[1-4] MaxTime=00:01:00 State=UP
+PartitionName=single Nodes=node[1-4] MaxNodes=1 State=UP"
 command -v slurmctld > /dev/null || { echo "skipped: no slurmctld here"; exit 125; }
 lab_up 4
 slurm up 68 4 > "$work/slurm" 2>&1 || { tail -n 3 "$work/slurm"; exit 1; }

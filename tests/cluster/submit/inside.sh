@@ -29,6 +29,18 @@ scenario_srun_cores() {
   same "cores per rank" "4 4 4 4" "$(grep '^rank' "$work/out" | awk '{ print $4 }' | xargs)"
   same "ranks per host" "2 2" "$(grep '^rank' "$work/out" | awk '{ print $3 }' | sort | uniq -c | awk '{ print $1 }' | xargs)"
 }
+# More ranks than CPUs: without --overcommit this Slurm takes the job, which then waits forever.
+scenario_ranks_share_cores() {
+  small=()
+  submit --walltime 5m --doctor off --name shared --oversubscribe 70x1x1 -- sh -c 'echo "rank $DDLRUN_RANK"'
+  ends 0
+  says "oversubscribe: 70 ranks share 68 CPUs of a node, by sinfo"
+  same "ranks" 70 "$(grep '^rank' "$work/out" | sort -u | wc -l)"
+  submit --walltime 5m --doctor off --name shared --exclusive no --threads 1 --oversubscribe 70x1x1 -- sh -c 'echo "rank $DDLRUN_RANK"'
+  ends 0
+  same "ranks of a shared node" 70 "$(grep '^rank' "$work/out" | sort -u | wc -l)"
+  same "slurmctld gave" 68 "$(field "$id" NumCPUs)"
+}
 scenario_gpus_of_the_job() {
   submit --gpus 2 --name gpus 1x1x1 -- sh -c 'echo "sees $CUDA_VISIBLE_DEVICES"'
   ends 0

@@ -6,7 +6,7 @@ scenario_bad_partition() { refused 4 "invalid partition" --queue nowhere 1x1x1; 
 scenario_too_many_gpus() { refused 3 "5 GPUs a node are requested, and no node has more than 4" --gpus 5 1x1x1; }
 scenario_too_many_cores() {
   refused 3 "1 rank x 69 threads a node need 69 CPUs, and no node has more than 68" --cores-per-node 69 --threads 69 1x1x1
-  refused 4 "configuration" --runner ddlrun --oversubscribe yes --cores-per-node 69 --threads 69 1x1x1
+  refused 3 "cores_per_node requests 69 CPUs, and no node has more than 68" --runner ddlrun --oversubscribe yes --cores-per-node 69 70x1x1
 }
 scenario_too_many_ranks() {
   refused 3 "69 ranks a node need 69 CPUs, and no node has more than 68" 69x1x1
@@ -44,7 +44,7 @@ scenario_too_many_nodes() {
 }
 scenario_too_long() { waits PartitionTimeLimit --qos normal --queue short --walltime 2h 1x1x1; }
 scenario_above_the_partition() {
-  refused_by_limit "5 nodes are requested, and a job in partition normal can have 4" 1x5x1
+  refused_by_limit "2 nodes are requested, and a job in partition single can have 1" --queue single 1x2x1
   refused_by_limit "the walltime is above the limit of partition short, 1:00" --queue short --walltime 2h 1x1x1
 }
 

@@ -8,10 +8,9 @@ using namespace ddlrun::schedulers;
 TEST_SUITE_BEGIN("schedulers/slurm/partition_limits");
 
 TEST_CASE("a job above the limits of all its partitions is found before it is submitted") {
-  // sinfo -h -o "%P %l %s %D", Slurm 22.05
+  // sinfo -h -o "%P %l %s", Slurm 22.05
   const auto all = parse_partition_limits(
-      "normal* 2-00:00:00 1-infinite 4\ndebug 30:00 1-infinite 1\nlong infinite 1-2 8\nhour 1:00:00 1 "
-      "1\nodd\n");
+      "normal* 2-00:00:00 1-4\ndebug 30:00 1-infinite\nlong infinite 1-2\nhour 1:00:00 1\nodd\n");
   REQUIRE(all.size() == 4);
   CHECK(all[0].is_default);
   CHECK(all[0].seconds == 172'800);
@@ -29,14 +28,17 @@ TEST_CASE("a job above the limits of all its partitions is found before it is su
       {"", 48, 4, ""},
       {"", 72, 2,
        "the walltime is above the limit of partition normal, 2-00:00:00: the job would wait forever"},
-      {"", 1, 5, "5 nodes are requested, and a job in partition normal can have 4: it would wait forever"},
+      {"", 1, 5,
+       "5 nodes are requested, and a job in partition normal can have 4: the job would wait forever"},
       {"long", 1000, 2, ""},
-      {"long", 1, 3, "3 nodes are requested, and a job in partition long can have 2: it would wait forever"},
+      {"long", 1, 3,
+       "3 nodes are requested, and a job in partition long can have 2: the job would wait forever"},
       {"debug,long", 72, 1, ""},
       {"debug,hour", 72, 1,
        "the walltime is above the limit of partition debug, 30:00: the job would wait forever"},
       {"elsewhere", 72, 99, ""},
-      {"debug", 0, 1, ""},  // the site's default
+      {"debug", 0, 1, ""},   // the site's default
+      {"debug", 0, 99, ""},  // sinfo may omit nodes: only a limit counts
   };
   for (const Row& row : rows) {
     CAPTURE(row.queue);
