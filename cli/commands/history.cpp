@@ -93,7 +93,7 @@ RunJob run_job_of(schedulers::JobState state) {
   return is_over(state) ? RunJob::over : RunJob::unknown;
 }
 
-// The end of a job explains the newest of its runs that has no end in its record.
+// The end of a job explains only its newest run: behind an older one, the job went on.
 std::set<const ReadRun*> find_last_of_jobs(const std::vector<ReadRun>& runs) {
   std::set<std::string> jobs;
   std::set<const ReadRun*> last;
