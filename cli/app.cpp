@@ -13,7 +13,6 @@
 #include "cli/forgotten_dashes.hpp"
 #include "cli/help_formatter.hpp"
 #include "cli/program_reference.hpp"
-#include "cli/quiet_messages.hpp"
 #include "cli/unknown_words.hpp"
 #include "cli/yes_no_options.hpp"
 #include "launch/plan/ibm_compat.hpp"
@@ -198,18 +197,19 @@ int run_subcommand(const Subcommand& command, std::vector<std::string> words, Sy
     return 0;
   }
   if (options.quiet) {
-    const auto loud = system.err;
-    if (!system.program_err) system.program_err = loud;
-    system.err = [loud](std::string_view text) {
-      if (is_shown_when_quiet(text)) loud(text);
+    if (!system.program_err) system.program_err = system.err;
+    system.shown_err = system.err;
+    system.err = [loud = system.err](std::string_view text) {
+      if (text.find("ddlrun: error: ") != std::string_view::npos) loud(text);
     };
   }
   if (options.verbosity == 0) return run_with_hints(command, app, run, system);
   const Trace trace = [&system](std::string_view line) { system.err(line); };
   TracingProcesses processes(system.processes, trace);
   TracingFiles files(system.files, trace);
-  System traced{processes,          files,         system.clock,   system.environment, system.out, system.err,
-                system.program_err, system.kernel, system.terminal};
+  System traced{processes,       files,           system.clock,       system.environment,
+                system.out,      system.err,      system.program_err, system.kernel,
+                system.terminal, system.shown_err};
   return run_with_hints(command, app, run, traced);
 }
 

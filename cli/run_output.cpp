@@ -102,7 +102,12 @@ RunWait wait_for_end(System& system, const std::string& directory, RunRecord rec
   if (!record.end)
     throw Error(ErrorKind::request, {"the run has no end in its record, and does not run here any more",
                                      directory, "ddlrun diagnose " + word});
-  system.err(fmt::format("ddlrun: run {} has ended with status {}\n", word, record.end->exit_status));
+  const int status = record.end->exit_status;
+  const std::string end = fmt::format("ddlrun: run {} has ended with status {}\n", word, status);
+  if (status == 0 || record.end->is_saved())
+    system.err(end);
+  else
+    system.show(end);
   return {record.end->exit_status, false};
 }
 

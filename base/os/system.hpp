@@ -220,9 +220,15 @@ struct System {
   const Environment& environment;
   std::function<void(std::string_view)> out;               // stdout: the product only
   std::function<void(std::string_view)> err;               // stderr: the talk
-  std::function<void(std::string_view)> program_err = {};  // a program's stderr passing through; -q leaves it
+  std::function<void(std::string_view)> program_err = {};  // pass(); empty: err
   HostInfo* kernel = nullptr;                              // limits, disks, names, interfaces of this host
   Terminal* terminal = nullptr;                            // the whole screen, where stdout is one
+  std::function<void(std::string_view)> shown_err = {};    // show(); empty: err
+
+  // A program's stderr, unchanged: no colours, and -q does not hide it.
+  void pass(std::string_view text) const { (program_err ? program_err : err)(text); }
+  // A message that -q does not hide: how a run or job failed, and why.
+  void show(std::string_view message) const { (shown_err ? shown_err : err)(message); }
 };
 
 }  // namespace ddlrun

@@ -183,7 +183,7 @@ int run_option_check(System& system, const Command& command, bool files_count) {
   const int usage = exit_code(ErrorKind::usage), request = exit_code(ErrorKind::request);
   const bool refused = result.exit_status == usage || (result.exit_status == request && files_count);
   if (!refused || result.err.empty()) return 0;
-  (system.program_err ? system.program_err : system.err)(result.err);
+  system.pass(result.err);
   return result.exit_status;
 }
 

@@ -21,6 +21,11 @@ std::string printable_hosts(const std::vector<std::string>& hosts) {
 
 }  // namespace
 
+std::string render_event(const MonitorEvent& event) {
+  if (event.severity.empty()) return fmt::format("ddlrun: {}\n", event.message.what);
+  return render_message("ddlrun", event.severity, event.message);
+}
+
 Message down_hosts_message(const std::vector<std::string>& down) {
   return {fmt::format("a host of the job was lost before any rank reported: {}",
                       printable(join(down, ", "), 300)),

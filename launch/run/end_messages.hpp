@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What launch prints of an end that no rank has caused: a lost host, a launcher that was killed. Pure.
+// What launch prints of its ranks while they run, and of an end that no rank has caused: a lost host, a
+// launcher that was killed. Pure.
 #pragma once
 
 #include "base/os/system.hpp"
 #include "base/text/error.hpp"
 #include "launch/monitor/daemon_loss.hpp"
+#include "launch/monitor/rank_monitor.hpp"
 
 #include <cstddef>
 #include <string>
@@ -12,6 +14,7 @@
 
 namespace ddlrun::launch {
 
+std::string render_event(const MonitorEvent& event);
 Message down_hosts_message(const std::vector<std::string>& down);
 // The launcher, or the process guard around it, was ended by a signal.
 Message killed_launcher_message(const ProcessResult& result, const std::string& program);

@@ -122,9 +122,8 @@ void LaunchMonitor::take(std::string_view line) {
     last_.take(rest);
     if (rank) last_.take_of(*rank, rest);
   }
-  const auto& pass = system_.program_err ? system_.program_err : system_.err;
   if (const std::string shown = trainer_printed_error_ ? banner_.take(rest) : rest; !shown.empty())
-    pass(shown);
+    system_.pass(shown);
   if (rank && usage_) usage_->take_output(*rank, rest);
   if (!run_.plan.program.verify || places_printed_ || !placement_.complete()) return;
   places_printed_ = true;
@@ -140,8 +139,8 @@ void LaunchMonitor::analyse(std::string_view line, std::optional<std::uint32_t> 
 void LaunchMonitor::report_events(Time now) {
   for (const MonitorEvent& news : ranks_->tick(now)) {
     stalled_ = stalled_ || news.stalled;
-    system_.err(news.severity.empty() ? fmt::format("ddlrun: {}\n", news.message.what)
-                                      : render_message("ddlrun", news.severity, news.message));
+    const bool ends_run = news.stalled && run_.spec.monitor.end_on_stall;
+    ends_run ? system_.show(render_event(news)) : system_.err(render_event(news));
   }
 }
 
@@ -174,7 +173,7 @@ int LaunchMonitor::tick(Time now, const ChildView& mpirun) {
   }
   if (!stalled_ || !run_.spec.monitor.end_on_stall) return 0;
   ending_since_ = now;
-  system_.err("ddlrun: the job is ended, as --on-stall end asks\n");
+  system_.show("ddlrun: the job is ended, as --on-stall end asks\n");
   return SIGTERM;
 }
 
@@ -220,8 +219,9 @@ bool LaunchMonitor::outlives_failure(Time now) {
   if (!record.first_failure && !was_killed) return false;
   if (!has_lasted(failed_since_, now, failure_patience)) return false;
   overdue_since_ = now;
-  system_.err(fmt::format("ddlrun: rank {} has failed: the other ranks are ended, as under other launchers\n",
-                          (record.first_failure ? record.first_failure : record.first_ended)->rank));
+  system_.show(
+      fmt::format("ddlrun: rank {} has failed: the other ranks are ended, as under other launchers\n",
+                  (record.first_failure ? record.first_failure : record.first_ended)->rank));
   return true;
 }
 

@@ -77,8 +77,7 @@ void LaunchOutput::flush() {
 
 void LaunchOutput::flush_screen() {
   write_out();
-  const auto& pass = system_.program_err ? system_.program_err : system_.err;
-  if (!err_.empty()) pass(err_);
+  if (!err_.empty()) system_.pass(err_);
   out_.clear();
   err_.clear();
 }

@@ -50,7 +50,7 @@ bool wait_for_hosts(System& system, std::vector<std::string> hosts, std::chrono:
 void print_no_restart(System& system, const RestartDecision& decision) {
   const std::string what = "not started again: " + decision.why;
   if (!decision.hint.empty()) return system.err(render_error("ddlrun", {what, "", decision.hint}));
-  (system.program_err ? system.program_err : system.err)("ddlrun: " + what + "\n");
+  system.show("ddlrun: " + what + "\n");
 }
 
 bool has_word(const std::vector<std::string>& words, const std::string& word) {

@@ -125,7 +125,7 @@ bool hides_first_failure(const LaunchRun& run) {
 
 void print_first_log(System& system, const LaunchRun& run) {
   if (hides_first_failure(run))
-    system.err(render_last_lines(system, run.run_dir, run.record.watched->first_failure->rank));
+    system.show(render_last_lines(system, run.run_dir, run.record.watched->first_failure->rank));
 }
 
 // Which rank failed first, how the job ended, and where its files are.
@@ -138,12 +138,12 @@ void print_end(System& system, const LaunchRun& run, const ObservedRun& observed
     const auto& lost = observed.monitored->lost_hosts;
     const auto& differ = monitor.cause().mismatched_ranks;
     if (differ.size() == 2)
-      system.err(fmt::format("ddlrun: ranks {} and {} failed first: they make different calls\n", differ[0],
-                             differ[1]));
+      system.show(fmt::format("ddlrun: ranks {} and {} failed first: they make different calls\n", differ[0],
+                              differ[1]));
     // Ranks that are ended because of a stall may fail meanwhile.
     else if (first && observed.monitored->stall.empty() && !monitor.cause().trainer_refused)
-      system.err("ddlrun: " + render_failure(*observed.monitored, *first) + "\n");
-    if (!lost.empty()) system.err("ddlrun: " + render_lost_hosts(lost) + "\n");
+      system.show("ddlrun: " + render_failure(*observed.monitored, *first) + "\n");
+    if (!lost.empty()) system.show("ddlrun: " + render_lost_hosts(lost) + "\n");
   }
   if (!run.record.result.empty()) system.err("ddlrun: rank 0's result: " + run.record.result + "\n");
   std::string how = "ended well";
@@ -159,7 +159,11 @@ void print_end(System& system, const LaunchRun& run, const ObservedRun& observed
     how = fmt::format("ended with status {}", status);
   const std::string files =
       run.spec.output.writes_files() ? "; each rank's output: " + rank_file_directory(run.run_dir) : "";
-  system.err(fmt::format("ddlrun: the job {}; run directory {}{}\n", how, run.run_dir, files));
+  const std::string end = fmt::format("ddlrun: the job {}; run directory {}{}\n", how, run.run_dir, files);
+  if (status == 0 || saved)
+    system.err(end);
+  else
+    system.show(end);
 }
 
 // Adds the end to the record and writes it.
@@ -215,8 +219,8 @@ LaunchEnd run_launch(System& system, LaunchRun run) {
   const bool shows_log = cause.is_known || cause.text.empty();  // else the text has those lines
   if (result.forwarded_signal == 0 && status != saved_status && shows_log) print_first_log(system, run);
   if (!run.record.diagnosis.empty() && !cause.was_printed)
-    system.err((cause.is_known ? "ddlrun: what the output says:\n" : "ddlrun: no known failure matches:\n") +
-               run.record.diagnosis);
+    system.show((cause.is_known ? "ddlrun: what the output says:\n" : "ddlrun: no known failure matches:\n") +
+                run.record.diagnosis);
   print_end(system, run, observed, monitor, status);
   const bool all_ok = count_verdicts(observed.placement).ok == observed.placement.size();
   LaunchEnd end{status, result.forwarded_signal, {}};

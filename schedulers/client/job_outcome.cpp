@@ -277,19 +277,21 @@ void print_outcome(System& system, const JobRef& job, JobStatus& status) {
   remember_cause(system, job, status.state == JobState::cancelled ? status.clear_reason() : words.cause(),
                  words.status);
   add_task_causes(system, status, UINT64_MAX);
-  if (!words.diagnosis.empty()) system.err("ddlrun: cause in the job's log:\n" + words.diagnosis);
+  const bool is_bad = status.state != JobState::completed && !is_saved_end(status);
+  const auto print = [&](const std::string& text) { is_bad ? system.show(text) : system.err(text); };
+  if (!words.diagnosis.empty()) print("ddlrun: cause in the job's log:\n" + words.diagnosis);
   const std::string of_tasks = find_task_logs(system, job);
   const std::string log = log_words(system, job, status, of_tasks);
   // More time does not help a job that stood still; the diagnosis has what does.
   const bool stood_still = status.state == JobState::timed_out && !words.cause().empty();
   const bool is_failure = status.state == JobState::failed || stood_still;
-  system.err("ddlrun: " + render_end(job, status, is_failure ? words.cause() : words.first, log) + "\n");
+  print("ddlrun: " + render_end(job, status, is_failure ? words.cause() : words.first, log) + "\n");
   std::string next = !words.remedies.empty() || stood_still ? "" : next_step(system, job, status);
   const bool may_lack = is_failure && !is_saved_end(status);
   const std::string missing =
       may_lack ? find_missing_directory(system, job, of_tasks.empty() ? job.output : of_tasks) : "";
   if (!missing.empty()) {
-    system.err(fmt::format(
+    print(fmt::format(
         "ddlrun: the output's directory {} does not exist: the scheduler could not write the log, and "
         "did not start the job\n",
         printable(missing, 300)));
@@ -299,8 +301,8 @@ void print_outcome(System& system, const JobRef& job, JobStatus& status) {
   if (next.empty() && words.remedies.empty() && !of_tasks.empty() && !task.empty())
     next = fmt::format("ddlrun logs {}   # the log of one task", quote_shell(task));
   if (missing.empty())
-    for (const std::string& remedy : words.remedies) system.err("  try: " + remedy + "\n");
-  if (!next.empty()) system.err("  try: " + next + "\n");
+    for (const std::string& remedy : words.remedies) print("  try: " + remedy + "\n");
+  if (!next.empty()) print("  try: " + next + "\n");
 }
 
 }  // namespace ddlrun::schedulers

@@ -138,6 +138,8 @@ launch quiet_failed 1 -q -- sh -c 'exit 3'
 has "-q: the rank that failed" quiet_failed.err 'failed first: it exited with status 3'
 has "-q: how the job ended" quiet_failed.err 'ddlrun: the job ended with status 3; run directory '
 has_not "-q: nothing else" quiet_failed.err 'started by'
+launch quiet_saved 1 -q -- sh -c 'exit 75'
+has_not "-q: no failure" quiet_saved.err "ddlrun: "
 
 # A prompt or a progress bar shows although its line is not finished yet.
 "$DDLRUN" launch 1 --verify -- sh -c 'printf "half a line" >&2; sleep 3; echo ends >&2' > half.out 2> half.err < /dev/null &

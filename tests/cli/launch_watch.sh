@@ -298,8 +298,10 @@ has_not "a rank that reads slowly" reads.err "note: "
 # --on-stall end ends the job, in the time that mpirun takes.
 SECONDS=0
 # shellcheck disable=SC2016
-launch ended $ranks --stall-timeout 1 --on-stall end -- bash -c 'kill -STOP $$'
+launch ended $ranks -q --stall-timeout 1 --on-stall end -- bash -c 'kill -STOP $$'
 same "--on-stall end: status" 124 "$status"
+has "--on-stall end: the rank, with -q" ended.err "has made no progress for"
+has "--on-stall end: the end, with -q" ended.err "ddlrun: the job is ended, as --on-stall end asks"
 check "--on-stall end: $SECONDS s" test "$SECONDS" -lt 12
 has_not "--on-stall end" ended.err "failed first"
 "$DDLRUN" diagnose last > ended.last

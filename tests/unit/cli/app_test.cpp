@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cli/app.hpp"
 
-#include "cli/quiet_messages.hpp"
 #include "tests/support/fake_system.hpp"
 
 #include <doctest/doctest.h>
@@ -94,29 +93,6 @@ TEST_CASE("--tee takes no file: the word behind it is no host") {
   for (const Words& words : {Words{"launch", "2", "--tee", "h1.site.org", "--", "true"},
                              Words{"launch", "--tee", "2x1", "--", "true"}})
     CHECK_FALSE(contains(run(words).err, "--tee takes no file"));
-}
-
-TEST_CASE("-q shows errors and the end of what failed") {
-  for (const char* shown :
-       {"ddlrun: error: no\n", "ddlrun: the job ended with status 3; run directory /r\n",
-        "ddlrun: the job was stopped by signal 15 (SIGTERM); run directory /r\n",
-        "ddlrun: rank 1 on h2 failed first: it exited with status 3\n",
-        "ddlrun: ranks 2 on h2 and 1 on h1 failed within 1 s: exit status 1\n",
-        "ddlrun: all 4 ranks failed alike: exit status 1\n",
-        "ddlrun: host h2 was lost: the connection to it broke, or its daemon was killed\n",
-        "ddlrun: what the output says:\nno memory\n", "ddlrun: job 7 (train) failed with exit status 3\n",
-        "ddlrun: job 7 used up its time limit and was ended\n", "  try: more memory\n"}) {
-    CAPTURE(shown);
-    CHECK(cli::is_shown_when_quiet(shown));
-  }
-  for (const char* hidden :
-       {"ddlrun: the job ended well; run directory /r\n", "ddlrun: run directory /r\n",
-        "ddlrun: 2 ranks on h1, started by Open MPI\n", "ddlrun: warning: odd\n  try: other\n",
-        "ddlrun: job 7 (train) completed\n", "ddlrun: job 7 is running on h1\n",
-        "ddlrun: run x has ended with status 0\n", "ddlrun: handed to Slurm as job 7\n"}) {
-    CAPTURE(hidden);
-    CHECK_FALSE(cli::is_shown_when_quiet(hidden));
-  }
 }
 
 TEST_CASE("-v shows each call of a door, -q nothing but errors") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The command with fake interfaces: what is run, with which environment, what is written, which status comes
 // back.
+#include "launch/monitor/restart.hpp"
 #include "launch/rank/placement_line.hpp"
 #include "launch/rank/status_line.hpp"
 #include "tests/support/fake_launch.hpp"
@@ -57,6 +58,23 @@ TEST_CASE("launch writes the run directory, runs mpirun, gives its status") {
   CHECK(launch.file("run.json").find("\"exit_status\": 7") != std::string::npos);
   for (const auto& [path, bytes] : launch.files.files) CHECK(bytes.find("s3cret") == std::string::npos);
   CHECK(launch.err.find("s3cret") == std::string::npos);
+}
+
+TEST_CASE("-q shows errors and the end of what failed") {
+  struct Row {
+    int status;
+    std::string end;  // "": nothing is shown
+  };
+  for (const Row& row :
+       {Row{0, ""}, Row{saved_status, ""}, Row{3, "ddlrun: the job ended with status 3; run directory "},
+        Row{143, "ddlrun: the job ended by signal 15 (status 143); run directory "}}) {
+    CAPTURE(row.status);
+    Launch launch;
+    launch.processes.result.exit_status = row.status;
+    launch.run({"launch", "2", "-q", "--no-monitor", "--no-diagnose", "--", "prog"});
+    CHECK(launch.err.starts_with(row.end));
+    CHECK(launch.err.empty() == row.end.empty());
+  }
 }
 
 TEST_CASE("--threads and --affinity") {

@@ -64,10 +64,15 @@ TEST_CASE("after a stall that ends the job, or a lost host, the noise of the end
       if (!row.said.empty()) hooks.on_stderr_line(row.said);
       hooks.on_stderr_line(noise);
     };
-    launch.run({"launch", "2", "--stall-timeout", "5", "--on-stall", "end", "--", "prog"});
+    launch.environment.stderr_is_terminal = true;
+    launch.run({"launch", "2", "-q", "--stall-timeout", "5", "--on-stall", "end", "--", "prog"});
     CHECK(launch.status == row.status);
+    CHECK((launch.err.find("ddlrun: the job is ended, as --on-stall end asks\n") != std::string::npos) ==
+          (row.sign == launch::RankStatus::stalled));
+    CHECK((launch.err.find("ddlrun: \x1b[33mwarning:\x1b[0m rank 1 on here has made no progress") !=
+           std::string::npos) == (row.sign == launch::RankStatus::stalled));
     CHECK((launch.err.find("[D2]") != std::string::npos) == row.diagnosed);
-    CHECK((launch.err.find("try: kill -CONT 1771\n") != std::string::npos) ==
+    CHECK((launch.err.find("kill -CONT 1771\n") != std::string::npos) ==
           (row.sign == launch::RankStatus::stalled));
   }
 }

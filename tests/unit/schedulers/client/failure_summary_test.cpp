@@ -260,6 +260,31 @@ TEST_CASE("a job whose log could not be written names the directory that is miss
   }
 }
 
+TEST_CASE("-q shows the whole end of a job that failed, and nothing of others") {
+  struct Row {
+    JobState state;
+    int exit_status;
+    bool shown;
+  };
+  for (const Row& row : {Row{JobState::failed, 1, true}, Row{JobState::failed, 75, false},
+                         Row{JobState::completed, 0, false}, Row{JobState::timed_out, 0, true},
+                         Row{JobState::cancelled, 0, true}, Row{JobState::unknown, 0, true}}) {
+    CAPTURE(row.shown);
+    Failed failed;
+    System system = failed.interfaces();
+    std::string shown;
+    system.shown_err = [&](std::string_view text) { shown += text; };
+    failed.job.output = "/w/logs/42.out";
+    failed.status.state = row.state;
+    failed.status.exit_status = row.exit_status;
+    print_outcome(system, failed.job, failed.status);
+    CHECK(shown.empty() != row.shown);
+    CHECK((failed.err.find("ddlrun: job 42 ") == std::string::npos) == row.shown);
+    if (row.state == JobState::failed && row.shown)
+      CHECK(shown.find("the output's directory /w/logs does not exist") != std::string::npos);
+  }
+}
+
 TEST_CASE("no words of a job that ended well, was cancelled, or has no log") {
   Failed failed;
   for (const JobState state : {JobState::completed, JobState::cancelled, JobState::running}) {
