@@ -143,9 +143,7 @@ diagnose::Diagnosis name_stall(diagnose::Diagnosis diagnosis) {
 // As launch printed them, for the signatures of its notes; empty where it did not end the run at a stall.
 std::vector<std::string> stall_lines_of(const launch::RunRecord& run) {
   if (!run.watched || run.watched->stall.empty()) return {};
-  const std::string& stall = run.watched->stall;
-  const bool is_stuck = stall.find(" has made no progress for ") != std::string::npos;
-  return {fmt::format("ddlrun: {}: {}", is_stuck ? "warning" : "note", stall),
+  return {fmt::format("ddlrun: {}: {}", run.watched->stall_severity, run.watched->stall),
           "ddlrun: the job is ended, as --on-stall end asks"};
 }
 
@@ -178,6 +176,7 @@ std::string record_of(const DiagnoseInput& input) { return input.directory + "/r
 DiagnoseInput read_run_directory(System& system, const std::string& directory, RunStatus end) {
   const launch::RunRecord run = launch::read_run(system, directory, false);
   DiagnoseInput input{{}, end, run.diagnosis, run.last_lines, directory, {}};
+  input.cause_is_recorded = run.cause_is_known;
   if (run.end && !end.status) {
     input.end.status = run.end->exit_status;
     if (end.from == LogSource::unknown && run.launcher == "openmpi") input.end.from = LogSource::mpirun;

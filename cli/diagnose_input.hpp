@@ -24,6 +24,7 @@ struct DiagnoseInput {
   std::optional<launch::StandingRun> standing = {};         // the run goes on, and stands still
   std::vector<std::string> stall_lines = {};  // what launch printed of the stall for which it ended the run
   std::vector<std::string> program = {};      // of a run
+  bool cause_is_recorded = false;             // `recorded` has a cause
 };
 
 // The file with the record of the run.

@@ -162,7 +162,7 @@ int run_on_logs(System& system, const DiagnoseOptions& options) {
   const bool wants_recorded =
       !input.recorded.empty() && !options.json && options.signatures.empty() && options.status.empty();
   // launch does not read what the ranks print on stdout, as gdb does.
-  const bool may_find_more = input.recorded.starts_with("cause: unknown") && !input.logs.empty();
+  const bool may_find_more = !input.cause_is_recorded && !input.logs.empty();
   if (wants_recorded && !may_find_more) return print_recorded(system, input);
   const RunStatus& end = input.end;
   const std::vector<std::string>& logs = input.logs;

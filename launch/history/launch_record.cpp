@@ -135,6 +135,7 @@ RunMonitoring record_monitoring(const MonitorRecord& monitored, int status) {
   watched.silent_hosts = monitored.silent_hosts;
   watched.lost_hosts = monitored.lost_hosts;
   watched.stall = monitored.stall;
+  if (!watched.stall.empty()) watched.stall_severity = monitored.stall_severity;
   return watched;
 }
 

@@ -67,7 +67,8 @@ struct RunMonitoring {
   std::vector<RunStall> stalls;
   std::vector<std::string> silent_hosts;  // at any time
   std::vector<std::string> lost_hosts;
-  std::string stall = {};  // for which --on-stall end ended the run, in words
+  std::string stall = {};           // for which --on-stall end ended the run, in words
+  std::string stall_severity = {};  // with which it was printed: "warning", "note"
 };
 
 struct RunRank {
@@ -123,6 +124,7 @@ struct RunRecord {
   std::vector<Reason> reasons;                 // of exports
   std::map<std::string, std::string> digests;  // of exported values that are no secrets: same or not
   std::string diagnosis;                       // why it failed, for people
+  bool cause_is_known = false;                 // `diagnosis` has a cause
   std::vector<std::string> last_lines;         // of stderr, where it failed
   std::vector<std::string> hosts;
   std::vector<std::uint32_t> machine_of_host;  // the number in topology-N.json, one a host

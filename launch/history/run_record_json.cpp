@@ -53,7 +53,8 @@ Json watched_json(const std::optional<RunMonitoring>& watched) {
           {"stalls", stalls},
           {"silent_hosts", watched->silent_hosts},
           {"lost_hosts", watched->lost_hosts},
-          {"stall", watched->stall}};
+          {"stall", watched->stall},
+          {"stall_severity", watched->stall_severity}};
 }
 
 Json process_json(const RunProcess& process) {
@@ -152,6 +153,7 @@ RunMonitoring watched_of(const Json& json) {
   take(json, "silent_hosts", watched.silent_hosts);
   take(json, "lost_hosts", watched.lost_hosts);
   take(json, "stall", watched.stall);
+  take(json, "stall_severity", watched.stall_severity);
   return watched;
 }
 
@@ -219,6 +221,7 @@ RunRecord record_of(const Json& json) {
     record.reasons.push_back({entry.value("subject", ""), entry.value("why", "")});
   take(json, "digests", record.digests);
   take(json, "diagnosis", record.diagnosis);
+  take(json, "cause_is_known", record.cause_is_known);
   take(json, "last_lines", record.last_lines);
   take(json, "hosts", record.hosts);
   take(json, "machine_of_host", record.machine_of_host);
@@ -273,6 +276,7 @@ std::string render_run_json(const RunRecord& record) {
       {"reasons", reasons_json(record.reasons)},
       {"digests", record.digests},
       {"diagnosis", text_or_null(record.diagnosis)},
+      {"cause_is_known", record.cause_is_known},
       {"last_lines", record.last_lines}};
   std::string text = first.dump(2, ' ', false, Json::error_handler_t::replace);
   text.resize(text.size() - 2);  // "\n}": the ranks follow

@@ -129,8 +129,11 @@ std::vector<MonitorEvent> RankMonitor::tick(Time now) {
   report_resumed(news);
   report_stuck(news);
   report_idle(now, news);
-  for (const MonitorEvent& event : news)
-    if (event.stalled) record_.stall = event.message.what;
+  for (const MonitorEvent& event : news) {
+    if (!event.stalled) continue;
+    record_.stall = event.message.what;
+    record_.stall_severity = event.severity;
+  }
   report_hosts(now, news);
   return news;
 }

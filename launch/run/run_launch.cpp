@@ -174,6 +174,7 @@ void record_end(System& system, ObservedRun& observed, LaunchMonitor& monitor, i
   } catch (const std::bad_alloc&) {
     system.err("ddlrun: warning: not enough memory to read why the job failed\n");
   }
+  record.cause_is_known = monitor.cause().is_known;
   if (const auto& missed = monitor.cause().missed_rank; missed && observed.monitored)
     blame(*observed.monitored, *missed->rank, missed->host, monitor.cause().missed_stood_still);
   if (!monitor.cause().is_shared && observed.monitored) observed.monitored->failed_with.clear();

@@ -51,7 +51,11 @@ TEST_CASE("monitoring: the first failure depends on the job's status") {
   stalled.stall = {60, 'T', 77, "work", ""};
   monitored.stalls = {stalled};
   monitored.lost_hosts = {"h9"};
+  monitored.stall_severity = "note";
+  CHECK(launch::record_monitoring(monitored, 7).stall_severity.empty());  // the job went on
+  monitored.stall = "rank 2 waits";
   const auto watched = launch::record_monitoring(monitored, 7);
+  CHECK(watched.stall_severity == "note");
   REQUIRE(watched.first_failure.has_value());
   CHECK(watched.first_failure->rank == 3);
   CHECK(watched.stalls.at(0).state == "T");

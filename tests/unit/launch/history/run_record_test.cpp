@@ -33,7 +33,9 @@ RunRecord full_record() {
       launch::RunMonitoring{launch::RunFailure{1, "h2", 143, 15, 2, "did not respond", {{0, "h1", 1}}},
                             {{1, "h2", 60, "T", 77, "work"}},
                             {"h3"},
-                            {"h4"}};
+                            {"h4"},
+                            "rank 1 waits",
+                            "note"};
   record.verified = true;
   record.process = {4711, 123456789012, "boot-id"};
   record.typed = launch::TypedLaunch{{"--verify", "2x1x1"}, {"./prog"}};
@@ -49,6 +51,7 @@ RunRecord full_record() {
   record.reasons = {{"-x PATH", "why"}};
   record.digests = {{"PATH", launch::render_digest("/bin")}};
   record.diagnosis = "diagnosis";
+  record.cause_is_known = true;
   record.last_lines = {"line"};
   record.hosts = {"h1", "h2"};
   record.machine_of_host = {0, 1};

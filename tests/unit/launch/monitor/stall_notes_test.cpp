@@ -143,6 +143,7 @@ TEST_CASE(
         "process 813 "
         "(train) sleeps in hrtimer_nanosleep; the others seem to wait for it");
   CHECK(run.watch.record().stall.starts_with("rank 3 on h2 has used"));
+  CHECK(run.watch.record().stall_severity == "note");
 }
 
 TEST_CASE("a rank that never came to init_process_group is named, not the one that polls for it") {
