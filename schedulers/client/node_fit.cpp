@@ -101,10 +101,10 @@ NodeNeed need_of_gpus(const JobSpec& job) {
           }};
 }
 
-// Slurm hides nodes of a cloud that are powered down (PrivateData=cloud), and PBS creates some when it needs
-// them: the number of nodes is no certain fault.
-std::string unless_more_nodes(std::string_view command) {
-  return fmt::format("there are more nodes than {} lists", command);
+// Slurm hides nodes of a cloud that are powered down (PrivateData=cloud): their number is no certain fault.
+// pbsnodes lists all nodes, and the server keeps a job that needs more in its queue forever.
+std::string unless_more_nodes(const JobSpec& job) {
+  return job.scheduler == SchedulerKind::slurm ? "there are more nodes than sinfo lists" : "";
 }
 
 std::optional<RequestFault> fault_of_need(const JobSpec& job, const std::vector<ListedNode>& nodes,
@@ -127,7 +127,7 @@ std::optional<RequestFault> fault_of_need(const JobSpec& job, const std::vector<
       {fmt::format("{} on {}, and {} of {}{} {} so many: {}", need.what, counted(job.nodes(), "node"), able,
                    counted(nodes.size(), "node"), queue, able == 1 ? "has" : "have", need.effect),
        where, fmt::format("{}x{}; or another --queue", job.ranks_per_node(), able)},
-      unless_more_nodes(command)};
+      unless_more_nodes(job)};
 }
 
 std::optional<RequestFault> fault_of_count(const JobSpec& job, std::size_t nodes, std::string_view command) {
@@ -137,7 +137,7 @@ std::optional<RequestFault> fault_of_count(const JobSpec& job, std::size_t nodes
                                    nodes == 1 ? "is" : "are", counted(nodes, "node"), queue, waits),
                        fmt::format("nodes, by {}", command),
                        fmt::format("at most {}; or another --queue", counted(nodes, "node"))},
-                      unless_more_nodes(command)};
+                      unless_more_nodes(job)};
 }
 
 // Whether a line for the scheduler, the job's or the site's, has one of these options: "-M" is "-Mname" too.

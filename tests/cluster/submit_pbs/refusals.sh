@@ -22,12 +22,12 @@ never() { # TEXT WORDS...
 }
 scenario_too_many_cores() {
   refused 3 "cores_per_node requests 69 CPUs, and no node has more than 68" --cores-per-node 69 --threads 69 1x1x1
-  never "a chunk requests 69 ncpus" --runner ddlrun --oversubscribe yes --cores-per-node 69 --threads 69 1x1x1
+  refused 3 "cores_per_node requests 69 CPUs" --runner ddlrun --oversubscribe yes --cores-per-node 69 --threads 69 1x1x1
 }
 scenario_too_many_gpus() { refused 3 "5 GPUs a node are requested, and no node has more than 4" --gpus 5 1x1x1; }
 scenario_too_much_memory_of_a_host() { never "100gb" --memory 100GiB 1x1x1; }
 scenario_too_many_nodes() {
-  refused 3 "9 nodes are requested, and there are 4 nodes" --exclusive yes 1x9x1
+  refused 3 "9 nodes are requested, and there are 6 nodes" --exclusive yes 1x9x1
   submit --dry-run 1x9x1 -- true
   ends 0
   says "warning: 9 nodes are requested"

@@ -59,6 +59,12 @@ TEST_CASE("a job that too few nodes can run is found before it is submitted") {
   CHECK(
       fault_of(job_of(4, 5), small).starts_with("4 ranks a node need 4 CPUs, and no node has more than 2: "));
   CHECK(fault_of(job_of(4, 5), small).find("unless") == std::string::npos);
+  JobSpec pbs = job_of(1, 5);  // pbsnodes lists all nodes
+  pbs.scheduler = SchedulerKind::pbs;
+  CHECK(fault_of(pbs, small) ==
+        "5 nodes are requested, and there are 4 nodes: the job would wait forever | at most 4 nodes; or "
+        "another "
+        "--queue");
   JobSpec threads = job_of(2, 2);
   threads.threads = 2;
   CHECK(fault_of(threads, small) ==
