@@ -27,10 +27,10 @@ scenario_too_many_cores() {
 scenario_too_many_gpus() { refused 3 "5 GPUs a node are requested, and no node has more than 4" --gpus 5 1x1x1; }
 scenario_too_much_memory_of_a_host() { never "100gb" --memory 100GiB 1x1x1; }
 scenario_too_many_nodes() {
-  refused 3 "9 nodes are requested, and there are 6 nodes" --exclusive yes 1x9x1
+  refused 3 "68 CPUs on 9 nodes, and 4 of 6 nodes have so many" --exclusive yes 1x9x1
   submit --dry-run 1x9x1 -- true
   ends 0
-  says "warning: 9 nodes are requested"
+  says "68 CPUs on 9 nodes, and 4 of 6 nodes have so many"
 }
 scenario_too_much_memory() { never "" --memory 9000GiB 1x1x1; }
 
