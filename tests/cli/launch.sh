@@ -53,8 +53,9 @@ same "a cause that is not known: status" 3 "$status"
 has "a cause that is not known" unexplained.err "exited with status 3, and the output does not show why"
 has "a cause that is not known" unexplained.err "  ddlrun doctor $(hostname)   # checks the hosts"
 launch deck 1 -- sh -c 'echo "heat: cannot read the input deck material.dat" >&2; exit 7'
-has "no known cause: the likely error line" deck.err "the last 1 line of rank 0 on stderr:"
-has "no known cause: the likely error line" deck.err "  | heat: cannot read the input deck material.dat"
+# Of Open MPI 5 the log ends with a message that names no error, so the line before it counts as a likely cause.
+check "no known cause: the likely error line" grep -qE 'the last 1 line of rank 0 on stderr:|^most likely: heat: ' deck.err
+check "no known cause: the likely error line" grep -qE '^(  \| |most likely: )heat: cannot read the input deck' deck.err
 has_not "no known cause: the likely error line" deck.err "does not show why"
 launch saved 2 -- sh -c 'echo bye >&2; exit 75'
 same "status 75 of a program that saved: status" 75 "$status"
