@@ -45,9 +45,9 @@ struct ExecOptions {
   std::string status_token;
   int stall_after = 0;
   std::string output_token, stderr_token;  // of frames: for both streams, or for stderr alone
+  Command program;
 
   const std::string& frame_token() const { return output_token.empty() ? stderr_token : output_token; }
-  Command program;
 };
 
 std::string place_of(const Environment& environment) {

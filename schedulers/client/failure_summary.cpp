@@ -15,6 +15,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace ddlrun::schedulers {
 
@@ -64,15 +66,16 @@ void find_script_words(const std::string& log, FailureSummary& words) {
 // supervisors know the order in which ranks ended; a log has the order in which messages came.
 std::string find_launch_words(const std::string& log) {
   constexpr std::string_view lead = "ddlrun: ";
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> ends{
+      {{"ddlrun: rank ", " failed first: "},
+       {"ddlrun: ranks ", " failed within 1 s: "},
+       {"ddlrun: all ", " ranks failed alike: "}}};
   std::string found;
   for (const std::string_view line : split(log, '\n')) {
-    const bool is_first =
-        line.starts_with("ddlrun: rank ") && line.find(" failed first: ") != std::string_view::npos;
-    const bool are_several =
-        line.starts_with("ddlrun: ranks ") && line.find(" failed within 1 s: ") != std::string_view::npos;
-    const bool are_all =
-        line.starts_with("ddlrun: all ") && line.find(" ranks failed alike: ") != std::string_view::npos;
-    if (is_first || are_several || are_all) found = printable(trim(line.substr(lead.size())), 300);
+    const bool is_end = std::ranges::any_of(ends, [line](const auto& end) {
+      return line.starts_with(end.first) && line.find(end.second) != std::string_view::npos;
+    });
+    if (is_end) found = printable(trim(line.substr(lead.size())), 300);
   }
   return found;
 }

@@ -72,20 +72,18 @@ NodeCores summarize_node_cores(const std::vector<ListedNode>& nodes, const std::
 NodeListing list_nodes(System& system, SchedulerKind kind, const std::string& queue) {
   ProcessLimits limits;
   limits.timeout = std::chrono::seconds(10);
+  const bool pbs = kind == SchedulerKind::pbs;
+  if (!pbs && kind != SchedulerKind::slurm) return {};
   NodeListing listing;
-  if (kind == SchedulerKind::pbs) {
-    listing.command = "pbsnodes";
-    const ProcessResult result = system.processes.run({"pbsnodes", "-a", "-F", "json"}, limits);
-    if (result.ok()) listing.nodes = parse_pbsnodes_json(result.out);
-    if (!result.ok()) listing.problem = why_no_answer(listing.command, result);
-  } else if (kind == SchedulerKind::slurm) {
-    listing.command = "sinfo";
-    Command command{"sinfo", "-h", "-N", "-o", "%N %X %Y %c %G"};
-    if (!queue.empty()) command.insert(command.end(), {"-p", queue});
-    const ProcessResult result = system.processes.run(command, limits);
-    if (result.ok()) listing.nodes = parse_sinfo_nodes(result.out);
-    if (!result.ok()) listing.problem = why_no_answer(listing.command, result);
-  }
+  listing.command = pbs ? "pbsnodes" : "sinfo";
+  Command command =
+      pbs ? Command{"pbsnodes", "-a", "-F", "json"} : Command{"sinfo", "-h", "-N", "-o", "%N %X %Y %c %G"};
+  if (!pbs && !queue.empty()) command.insert(command.end(), {"-p", queue});
+  const ProcessResult result = system.processes.run(command, limits);
+  if (!result.ok())
+    listing.problem = why_no_answer(listing.command, result);
+  else
+    listing.nodes = pbs ? parse_pbsnodes_json(result.out) : parse_sinfo_nodes(result.out);
   return listing;
 }
 

@@ -84,7 +84,7 @@ TEST_CASE("of a rank that computes while the others wait, the file of its code i
   UsageRun run;
   run.use(1, 60, {100, 1, 0, 0, false, {}});
   run.report(1, 60, RankStatus::computes, {50, 'C', 9, "python3", "python3.11"});
-  CHECK(run.at(61, 1).is_in.empty());  // nobody waits for it
+  CHECK(run.at(61, 1).is_in.empty());  // no other rank waits for it
   run.states.take_standstill(Standstill{"note", {"it computes", "h1", "gdb"}, {1}});
   CHECK(run.at(62, 1).is_in == "python3.11");
   CHECK(run.at(62, 1).phase == RankPhase::running);

@@ -52,7 +52,9 @@ TEST_CASE("a host that hides its cgroups has no count") {
   CHECK(kills->file == "/sys/fs/cgroup/job/memory.events");
 }
 
-TEST_CASE("a kill counts beside an end by SIGKILL, where the count went up and nobody passed a signal on") {
+TEST_CASE(
+    "a kill counts beside an end by SIGKILL, where the count went up and the supervisor passed no signal "
+    "on") {
   struct Row {
     int status, signal, forwarded;
     std::uint64_t before, now;
