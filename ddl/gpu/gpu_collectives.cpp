@@ -4,6 +4,7 @@
 #include "ddl/core/call_record.hpp"
 #include "ddl/core/checks.hpp"
 #include "ddl/core/clock.hpp"
+#include "ddl/core/environment.hpp"
 #include "ddl/core/gather_strings.hpp"
 #include "ddl/core/rank_consistency.hpp"
 #include "ddl/gpu/gpu_info.hpp"
@@ -100,6 +101,7 @@ std::string GpuCollectives::describe_own_gpu() {
     if (obstacle_) throw Error(*obstacle_);
     load_gpu_plugin().require_nccl();
     mine.uuid = gpu_->uuid();
+    if (const char* const host = environment_variable("NCCL_HOSTID")) mine.nccl_host = host;
     mine.name = gpu_->name();
     for (const GpuCommMembers& members : plan_gpu_comms(grid_, transport_.rank(), options_.nccl_levels))
       mine.ids.push_back(members.me == 0 ? gpu_->make_id() : "-");

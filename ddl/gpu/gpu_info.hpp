@@ -15,6 +15,7 @@ namespace ddl {
 struct GpuInfo {
   std::string obstacle, where, hint;  // why this rank cannot take part; empty: it can
   std::string uuid, name;             // which GPU of its host, and what it is
+  std::string nccl_host;              // NCCL_HOSTID: NCCL takes other values for other hosts (since 2.4.7)
   std::vector<std::string> ids;       // of the planned groups, "-" for those of which it is not the first
 };
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -55,10 +56,12 @@ FoundGpu look_for_gpus(std::size_t workers, Communicator& ranks) {
   return {gpu, ""};
 }
 
+// With NCCL_HOSTID: NCCL takes ranks with other values for ranks on other hosts, which may share a GPU.
 std::string own_host() {
   std::array<char, 65> name{};
   gethostname(name.data(), name.size() - 1);
-  return name.data();
+  const char* const id = std::getenv("NCCL_HOSTID");  // NOLINT(concurrency-mt-unsafe): no thread of ours runs yet
+  return id == nullptr ? name.data() : fmt::format("{} (NCCL_HOSTID {})", name.data(), printable(id));
 }
 
 // Of the workers.

@@ -62,17 +62,21 @@ expect 0 'device: GPU 0 (' "$train" --device auto --data "$subset" --max-steps 5
 grep -q 'CUDA [0-9.]*, cuDNN [0-9.]*' "$work/err" || fail "not which libraries: $(grep net: "$work/err")"
 expect_refusal 3 'this rank sees no GPU' env CUDA_VISIBLE_DEVICES= "$train" --device cuda --data "$subset"
 
-# Two ranks: one GPU each where there are two, which NCCL adds up; else one GPU for both.
-if command -v mpirun > /dev/null; then
-  on_two() {
-    expect 0 ' weights=equal ' timeout 300 mpirun --oversubscribe --bind-to none -n 2 "$train" --device "$1" \
-      --metrics "$work/$2.jsonl" --lr-decay none --data "$subset" --global-batch 40 --max-steps 50 --epochs 3 --lr 0.005
-  }
-  on_two cpu two
-  on_two cuda two-cuda
-  alike two two-cuda 1e-3
-  how='all-reduce by NCCL'
-  [ "$gpus" -ge 2 ] || how='ranks 0 and 1 share GPU 0'
-  grep -q "device: .*$how" "$work/err" || fail "not how sums go: $(grep device: "$work/err")"
+# Two ranks that share GPU 0, with and without NCCL between them; and with a GPU each where there are two.
+share_gpu=$(dirname "$(readlink -f "$0")")/../support/share_gpu.sh
+# on_two DEVICE NAME WORDS COMMAND...: WORDS: how the gradients of the ranks are added
+on_two() {
+  expect 0 ' weights=equal ' timeout 300 "${@:4}" "$train" --device "$1" --metrics "$work/$2.jsonl" --lr-decay none \
+    --data "$subset" --global-batch 40 --max-steps 50 --epochs 3 --lr 0.005
+  [ "$1" = cpu ] || grep -q "device: .*$3" "$work/err" || fail "not '$3': $(grep device: "$work/err")"
+}
+on_two cpu two '' env NCCL=no "$share_gpu" 2
+on_two cuda two-shared 'ranks 0 and 1 share GPU 0' env NCCL=no "$share_gpu" 2
+alike two two-shared 1e-3
+on_two cuda two-nccl 'all-reduce by NCCL' "$share_gpu" 2
+alike two two-nccl 1e-3
+if [ "$gpus" -ge 2 ]; then
+  on_two cuda two-gpus 'all-reduce by NCCL' mpirun --oversubscribe --bind-to none -n 2
+  alike two two-gpus 1e-3
 fi
 finish

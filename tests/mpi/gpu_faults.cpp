@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
     options.timeout_seconds = 3;
     if (std::getenv("STALL") != nullptr) options.stall = {1, print_stall};
     ddl::Context ddl(argc, argv, options);
-    gpu_numbers::check(cudaSetDevice(ddl.local_rank()), "cudaSetDevice");
+    gpu_numbers::select_gpu(ddl.local_rank());
     gpu_numbers::Device<float> values(1000);
     for (int i = 0; i < 40; ++i) {
       start = std::chrono::steady_clock::now();

@@ -164,7 +164,7 @@ void mixed(ddl::Context& ddl, Tally& tally) {
 }
 
 int run(ddl::Context& ddl) {
-  if (ddl.device() == "cpu") check(cudaSetDevice(ddl.local_rank()), "cudaSetDevice");
+  if (ddl.device() == "cpu") gpu_numbers::select_gpu(ddl.local_rank());
   Tally tally;
   cudaStream_t own = nullptr;
   check(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking), "cudaStreamCreate");
@@ -228,7 +228,7 @@ int run_c(int argc, char** argv) {
   if (ddl_init(&argc, &argv, nullptr, &ddl) != 0) return std::fprintf(stderr, "%s\n", ddl_last_error()), 1;
   const int n = ddl_size(ddl);
   const int me = ddl_rank(ddl);
-  check(cudaSetDevice(ddl_local_rank(ddl)), "cudaSetDevice");
+  gpu_numbers::select_gpu(ddl_local_rank(ddl));
   const std::size_t all_count = 1000 * static_cast<std::size_t>(n);
   Device<float> all(all_count);
   Device<float> part(1000);

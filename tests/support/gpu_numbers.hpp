@@ -25,6 +25,13 @@ inline void check(cudaError_t code, const char* call) {
   std::_Exit(1);
 }
 
+// A GPU for each rank of the host, or one for several (tests/support/share_gpu.sh).
+inline void select_gpu(int local_rank) {
+  int gpus = 0;
+  check(cudaGetDeviceCount(&gpus), "cudaGetDeviceCount");
+  check(cudaSetDevice(local_rank % gpus), "cudaSetDevice");
+}
+
 // Element i of rank r; and what becomes of it over n ranks.
 template <typename Number>
 double value(std::size_t i, int r) {

@@ -58,13 +58,14 @@ TEST_CASE("which ranks are in a communicator with one") {
 }
 
 TEST_CASE("what a rank reports of its GPU comes back from its text") {
-  const ddl::GpuInfo reported{"", "", "", "00ff", "NVIDIA H200", {"0a0b", "-"}};
+  const ddl::GpuInfo reported{"", "", "", "00ff", "NVIDIA H200", "a", {"0a0b", "-"}};
   const ddl::GpuInfo same = ddl::parse_gpu_info(ddl::render_gpu_info(reported));
   CHECK(same.uuid == "00ff");
   CHECK(same.name == "NVIDIA H200");
+  CHECK(same.nccl_host == "a");
   CHECK(same.ids == reported.ids);
   const ddl::GpuInfo cannot =
-      ddl::parse_gpu_info(ddl::render_gpu_info({"two\nlines", "here", "this", "", "", {}}));
+      ddl::parse_gpu_info(ddl::render_gpu_info({"two\nlines", "here", "this", "", "", "", {}}));
   CHECK(cannot.obstacle == "two lines");
   CHECK(cannot.where == "here");
   CHECK(cannot.hint == "this");
@@ -73,14 +74,17 @@ TEST_CASE("what a rank reports of its GPU comes back from its text") {
 
 TEST_CASE("the first rank that keeps all from connecting is named") {
   const ddl::Grid grid = ddl::plan_grid("", std::vector<std::string>{"a", "a", "b", "b"});
-  const auto gpu = [](const std::string& uuid) { return ddl::GpuInfo{"", "", "", uuid, "H200", {"-"}}; };
+  const auto gpu = [](const std::string& uuid, const std::string& nccl_host = "") {
+    return ddl::GpuInfo{"", "", "", uuid, "H200", nccl_host, {"-"}};
+  };
   CHECK_FALSE(ddl::find_gpu_obstacle({gpu("0"), gpu("1"), gpu("0"), gpu("1")}, grid));
+  CHECK_FALSE(ddl::find_gpu_obstacle({gpu("0"), gpu("1"), gpu("1", "x"), gpu("1", "y")}, grid));
   const auto shared = ddl::find_gpu_obstacle({gpu("0"), gpu("1"), gpu("1"), gpu("1")}, grid);
   REQUIRE(shared);
   CHECK(std::string(shared->what()) ==
         "rank 2 (b) and rank 3 (b) use the same GPU (H200), and NCCL needs one for each rank");
   const auto none = ddl::find_gpu_obstacle(
-      {gpu("0"), {"no NCCL", "libnccl.so.2", "install it", "", "", {}}, gpu("0"), gpu("0")}, grid);
+      {gpu("0"), {"no NCCL", "libnccl.so.2", "install it", "", "", "", {}}, gpu("0"), gpu("0")}, grid);
   REQUIRE(none);
   CHECK(std::string(none->what()) == "rank 1 (a): no NCCL");
   CHECK(none->where() == "libnccl.so.2");

@@ -86,6 +86,15 @@ TEST_CASE("one event is one finding: an exception whose text is known") {
   for (const auto& [what, id] : std::vector<std::pair<std::string, std::string>>{
            {"rank 1 (vm) ended before it came to all_reduce #1 of 100 float32", "O30"},
            {"rank 1 (vm) has not come to all_reduce #1 of 100 float32 within 3 s", "O16"},
+           {"rank 1 (vm) has not computed its input yet in all_reduce #21 of 1000 float32 on GPUs; its stream has "
+            "not reached the sum; it has not ended within 3 s",
+            "O16"},
+           {"rank 1 (vm) does not answer in all_reduce #20 of 1000 float32 on GPUs; process 7 is stopped; it has not "
+            "ended within 3 s",
+            "O16"},
+           {"all_reduce #20 of 1000 float32 on GPUs did not complete: it has not ended within 3 s; all ranks respond, "
+            "so the slow one cannot be identified",
+            "O38"},
            {"invalid root 99: must be 0 to 1", "O14"}}) {
     CAPTURE(what);
     const Diagnosis found = diagnose_text(thrown + "  what():  " + what + "\n[vm:7] Signal: Aborted (6)\n",
