@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/training/gradient_reducer.hpp"
 
+#include "runtime/core/parallel.hpp"
 #include "runtime/training/finite.hpp"
 
 #include <algorithm>
@@ -125,10 +126,13 @@ bool GradientReducer::drain() { return !in_flight() || wait_and_apply(buckets_.s
 void GradientReducer::check_finite(const Range& range) {
   const std::size_t begin = std::max(range.begin, metadata_);
   const std::span<float> mine = part({begin, range.end});
-  if (accumulates_) {
-    for (std::size_t i = 0; i < mine.size(); ++i) mine[i] += accumulated_[begin - metadata_ + i];
-  }
-  own_finite_ = own_finite_ && all_finite(mine);
+  const bool finite = all_chunks(mine.size(), [&](const Range& chunk) {
+    if (accumulates_) {
+      for (std::size_t i = chunk.begin; i < chunk.end; ++i) mine[i] += accumulated_[begin - metadata_ + i];
+    }
+    return all_finite(mine.subspan(chunk.begin, chunk.end - chunk.begin));
+  });
+  own_finite_ = own_finite_ && finite;
 }
 
 void GradientReducer::send(std::size_t bucket) {
@@ -226,12 +230,17 @@ bool GradientReducer::flags_are_clear() const {
   return true;
 }
 
+// On the thread that computes, whose other threads wait meanwhile.
 TraceClock::duration GradientReducer::apply(const Range& range) {
   const auto start = TraceClock::now();
   const std::size_t begin = std::max(range.begin, metadata_);
   const std::span<const float> sums = part({begin, range.end});
-  const bool good = needs_norms_ ? weights_.apply_all(sums, hyperparams_)
-                                 : weights_.apply(begin - metadata_, sums, hyperparams_);
+  const auto apply_chunk = [&](const Range& chunk) {
+    return weights_.apply(begin - metadata_ + chunk.begin, sums.subspan(chunk.begin, chunk.end - chunk.begin),
+                          hyperparams_);
+  };
+  const bool good =
+      needs_norms_ ? weights_.apply_all(sums, hyperparams_) : all_chunks(sums.size(), apply_chunk);
   sums_finite_ = sums_finite_ && good;
   const auto end = TraceClock::now();
   if (trace_ != nullptr) trace_->sink->span(TraceLane::compute, trace_->update, start, end);

@@ -2,6 +2,7 @@
 #include "runtime/training/weights.hpp"
 
 #include "runtime/core/hash.hpp"
+#include "runtime/core/parallel.hpp"
 #include "runtime/training/finite.hpp"
 
 #include <algorithm>
@@ -9,7 +10,8 @@
 namespace ddlrun::runtime {
 namespace {
 
-constexpr std::size_t learn_floats = 4096;  // with its weights and state it stays in the caches
+constexpr std::size_t learn_floats = 4096;      // with its weights and state it stays in the caches
+static_assert(chunk_unit % learn_floats == 0);  // threads skip the same chunks as one thread
 constexpr std::size_t share_floats = std::size_t{1} << 18U;
 
 }  // namespace

@@ -337,6 +337,42 @@ TEST_CASE("across steps: times add up") {
   }
 }
 
+// Weights after two steps of large gradients; `bad`: an element that is no number in the second step.
+std::vector<float> updated_weights(int threads, const Optimizer& optimizer, std::optional<std::size_t> bad) {
+  set_cpu_threads(threads);
+  const Layer layers[] = {linear(700), relu(), linear(3)};
+  const Net net = plan_net("large", {1, 28, 28}, layers);
+  SelfCommunicator ranks;
+  Weights weights(net, optimizer, ranks, false);
+  weights.start(1, nullptr);
+  GradientReducer sums(net, ranks, weights, optimizer, nullptr);
+  const std::vector<float> totals(total_count, 0.0F);
+  for (std::size_t step = 0; step < 2; ++step) {
+    sums.begin({0.1, step});
+    for (std::size_t i = 0; i < sums.gradients().size(); ++i)
+      sums.gradients()[i] = std::sin(static_cast<float>(i + step));
+    if (step == 1 && bad) sums.gradients()[*bad] = std::numeric_limits<float>::infinity();
+    CHECK(sums.finish(totals, {}) == !(step == 1 && bad));
+    CHECK(sums.own_finite() == !(step == 1 && bad));
+  }
+  set_cpu_threads(1);
+  return {weights.parameters().begin(), weights.parameters().end()};
+}
+
+TEST_CASE("updates: the bits of the weights do not depend on the number of threads") {
+  for (const OptimizerKind kind : {OptimizerKind::sgd, OptimizerKind::adam, OptimizerKind::lars}) {
+    Optimizer optimizer;
+    optimizer.kind = kind;
+    for (const std::optional<std::size_t> bad :
+         {std::optional<std::size_t>{}, std::optional<std::size_t>{300'000}}) {
+      CAPTURE(bad.value_or(0));
+      const std::vector<float> one = updated_weights(1, optimizer, bad);
+      CHECK(one.size() > 500'000);
+      for (const int threads : {2, 3, 7}) CHECK(updated_weights(threads, optimizer, bad) == one);
+    }
+  }
+}
+
 TEST_SUITE_END();
 
 }  // namespace ddlrun::runtime
