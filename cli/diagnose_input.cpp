@@ -189,6 +189,7 @@ DiagnoseInput read_run_directory(System& system, const std::string& directory, R
   input.end.is_first_unsure = first != nullptr && (!first->with.empty() || first->alike > 0);
   if (first != nullptr && !input.end.is_first_unsure) {
     input.end.first_rank = first->rank;
+    input.end.is_of_first_rank = input.end.status && first->exit_status == *input.end.status;
     const std::string how = first->signal != 0 ? fmt::format("signal {}", first->signal)
                             : first->exit_status != 0 && first->absence.empty()
                                 ? fmt::format("exit status {}", first->exit_status)

@@ -140,11 +140,6 @@ void take_lines(diagnose::LogAnalysis& analysis, const std::string& source,
   analysis.end_source();
 }
 
-bool is_sure(const diagnose::Diagnosis& diagnosis) {
-  return diagnosis.verdict == diagnose::Verdict::cause_found &&
-         diagnosis.cause->kind <= diagnose::SignatureClass::generic;
-}
-
 int print_recorded(System& system, const DiagnoseInput& input) {
   system.err("ddlrun: as launch found it, in " + input.directory + "/run.json:\n");
   system.out(coloured_report(system.environment, input.recorded));
@@ -182,7 +177,7 @@ int run_on_logs(System& system, const DiagnoseOptions& options) {
                                      printable(logs[0]), "file " + quote_shell(logs[0])});
   if (!input.stall_lines.empty()) take_lines(analysis, record_of(input), input.stall_lines);
   const diagnose::Diagnosis diagnosis = complete_diagnosis(system, input, analysis.diagnosis(end));
-  if (wants_recorded && !is_sure(diagnosis)) return print_recorded(system, input);
+  if (wants_recorded && !diagnose::is_sure(diagnosis)) return print_recorded(system, input);
   const bool is_silent = diagnosis.bytes == 0 && !end.status && !diagnosis.cause;
   if (logs.empty() && is_silent)
     throw Error(ErrorKind::request,

@@ -3,6 +3,10 @@
 
 namespace ddlrun::diagnose {
 
+bool is_sure(const Diagnosis& diagnosis) {
+  return diagnosis.verdict == Verdict::cause_found && diagnosis.cause->kind <= SignatureClass::generic;
+}
+
 int exit_code(const Diagnosis& diagnosis) { return diagnosis.verdict == Verdict::no_trouble ? 0 : 1; }
 
 Diagnosis with_hosts(Diagnosis diagnosis, const std::function<std::string(std::uint32_t)>& host_of) {

@@ -70,6 +70,7 @@ struct RunStatus {
   std::optional<std::uint32_t> first_rank = {};  // the rank that failed first, as launch knows
   std::uint32_t ranks = 0;                       // of the run; 0: unknown
   bool is_first_unsure = false;                  // several ranks failed by themselves in the same second
+  bool is_of_first_rank = false;  // `status` is that of the rank that failed first, not the launcher's own
 };
 
 // The other ranks of libddl report the rank of `place`, for which they waited.
@@ -117,6 +118,9 @@ struct Diagnosis {
 // The finding by which the other ranks of libddl name the rank that is gone, as the cause or beside it; or
 // nullptr.
 const Finding* find_gone_rank(const Diagnosis& diagnosis);
+
+// Whether a signature explains the end: general rules only point at a line.
+bool is_sure(const Diagnosis& diagnosis);
 
 // The exit status of `ddlrun diagnose`: 0 for no trouble, else 1.
 int exit_code(const Diagnosis& diagnosis);

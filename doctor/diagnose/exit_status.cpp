@@ -78,6 +78,12 @@ std::string_view why_killed(int signal) {
   }
 }
 
+// None of the numbers that a launcher has for its own failures.
+std::string status_of_program_meaning(int status) {
+  if (status == 255) return "a program that returned -1";
+  return status == 205 ? "" : status_meaning({status, LogSource::unknown});
+}
+
 }  // namespace
 
 int signal_of(const RunStatus& end) {
@@ -92,6 +98,7 @@ int signal_of(const RunStatus& end) {
 
 std::string status_meaning(const RunStatus& end) {
   if (!end.status || *end.status == 0) return "";
+  if (end.is_of_first_rank) return status_of_program_meaning(*end.status);
   const Row* row = find_row(end.from, *end.status);
   const int signal = signal_of(end);
   if (row == nullptr && signal == 0) row = find_row(LogSource::unknown, *end.status);

@@ -166,7 +166,8 @@ bool is_of_system(const StackFrame& frame) {
     const bool is_prefix = known.ends_with('_') || known.starts_with('<') || known.ends_with("::terminate");
     return is_prefix ? frame.function.starts_with(known) : frame.function == known;
   };
-  return std::any_of(images.begin(), images.end(), of_image) ||
+  const bool is_assembler = frame.source.find(".S:") != npos;  // glibc's strlen, memcpy
+  return is_assembler || std::any_of(images.begin(), images.end(), of_image) ||
          std::any_of(functions.begin(), functions.end(), of_function);
 }
 

@@ -181,12 +181,19 @@ bool is_of_setup(std::string_view text) {
   return of_script || is_of_file_command(text) || is_of_modules(text) || is_of_status_command(text);
 }
 
+// gdb does not find the source of a library: "79\t../sysdeps/x86_64/strlen.S: No such file or directory."
+bool is_gdb_source_note(std::string_view text) {
+  const std::size_t number = text.find_first_not_of("0123456789");
+  return number != npos && number > 0 && (text[number] == '\t' || text[number] == ' ') &&
+         text.ends_with(": No such file or directory.");
+}
+
 // Of shells without a terminal, ssh, the module system and the notice at a login.
 bool is_session_noise(std::string_view text) {
   const auto words = split_blanks(text);
   const bool is_load = words.size() == 2 && (words[0] == "Loading" || words[0] == "Unloading") &&
                        has(words[1], "/") && !words[1].starts_with('/');
-  return is_load ||
+  return is_load || is_gdb_source_note(text) ||
          (has(text, "Inappropriate ioctl for device") &&
           starts_with_any(text, {"bash: ", "stty: ", "mesg: ", "tput: "})) ||
          has_any(text, {" to the list of known hosts.", "no job control in this shell",
@@ -201,6 +208,7 @@ bool is_boilerplate(std::string_view text) {
   return is_session_noise(text) || has_any(text, {"detected that one or more processes",
                                                   "exited with non-zero status",
                                                   "usually indicates",
+                                                  "failure of the peer -- that is what you need",
                                                   "this process called \"",
                                                   "this process did not call \"",
                                                   "considered an \"abnormal termination\"",

@@ -87,6 +87,19 @@ void find_first(const diagnose::Diagnosis& found, const FailureContext& context,
 
 }  // namespace
 
+diagnose::RunStatus run_status_of(const LaunchRun& run, int status, const std::optional<RankReport>& first,
+                                  bool is_unsure) {
+  const bool is_open_mpi = run.plan.placed.kind() == LauncherKind::open_mpi;
+  diagnose::RunStatus end{status, is_open_mpi ? diagnose::LogSource::mpirun : diagnose::LogSource::unknown,
+                          true};
+  end.names_ranks = run.spec.output.is_framed() || run.spec.launcher.words.tag_output;
+  if (first) end.first_rank = first->rank;
+  end.is_of_first_rank = first && first->exit_status == status;
+  end.is_first_unsure = is_unsure;
+  end.ranks = static_cast<std::uint32_t>(run.plan.placed.job.ranks.size());
+  return end;
+}
+
 FailureCause conclude_failure(diagnose::Diagnosis found, const LaunchRun& run,
                               const FailureContext& context) {
   FailureCause cause;

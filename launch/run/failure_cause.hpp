@@ -39,6 +39,10 @@ struct FailureContext {
   bool names_ranks = false;                  // each line of the output has its rank
 };
 
+// The end of the job, of which `first` failed first; `is_unsure`: others failed in the same second.
+diagnose::RunStatus run_status_of(const LaunchRun& run, int status, const std::optional<RankReport>& first,
+                                  bool is_unsure);
+
 FailureCause conclude_failure(diagnose::Diagnosis found, const LaunchRun& run, const FailureContext& context);
 
 }  // namespace ddlrun::launch

@@ -12,6 +12,7 @@
 #include "launch/rank/stderr_source.hpp"
 #include "launch/run/end_messages.hpp"
 #include "launch/run/print_placement.hpp"
+#include "launch/run/rank_stdout.hpp"
 #include "launch/run/session_directory.hpp"
 
 #include <fmt/format.h>
@@ -330,12 +331,8 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   // Open MPI 5.0.7 does not always name the rank that was killed; the trainer's ranks name it before mpirun.
   if (is_open_mpi && first && first->alone) analysis_.take_report(report);
   if (first) analysis_.set_host(first->rank, first->host);
-  diagnose::RunStatus end{result.exit_status,
-                          is_open_mpi ? diagnose::LogSource::mpirun : diagnose::LogSource::unknown, true};
-  end.names_ranks = run_.spec.output.is_framed() || run_.spec.launcher.words.tag_output;
-  if (first) end.first_rank = first->rank;
-  end.is_first_unsure = first && first->signal == 0 && !ranks_->record().failed_with.empty();
-  end.ranks = static_cast<std::uint32_t>(run_.plan.placed.job.ranks.size());
+  const bool is_unsure = first && first->signal == 0 && !ranks_->record().failed_with.empty();
+  const diagnose::RunStatus end = run_status_of(run_, result.exit_status, first, is_unsure);
   diagnose::Diagnosis found;
   diagnose::JobContext job = job_context(system_.environment);
   job.ends_stalls = run_.spec.monitor.end_on_stall;
@@ -343,6 +340,7 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   if (is_open_mpi || first || !last_.empty())  // of the other launchers silence shows nothing
     found = diagnose::fit_to_job(analysis_.diagnosis(end), job, *diagnose::builtin_signatures());
   found = analysis_.cite(std::move(found));
+  if (first && !diagnose::is_sure(found)) complete_by_stdout(system_, run_, *first, end, found);
   FailureContext context{result.exit_status, first, report, launcher_died, trainer_printed_error_};
   context.in_job = in_scheduler_job(system_.environment);
   context.knows_ranks = output_ || run_.plan.placed.kind() == LauncherKind::ssh;

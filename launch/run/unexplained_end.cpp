@@ -46,18 +46,17 @@ std::string head_of_last_lines(const UnexplainedEnd& end) {
 std::string render_unexplained_end(const UnexplainedEnd& end) {
   if (!end.left.empty()) return render_left(end);
   const bool is_alone = end.is_alone && end.first;
-  const bool has_last_lines = !is_alone && end.first && !end.last_lines.empty();
+  const bool has_last_lines = end.first && !end.last_lines.empty();
   const bool is_silent = !has_last_lines && end.error_lines.empty();
-  std::string text = fmt::format("cause: unknown: {}{}\n", render_how(end),
-                                 is_alone    ? " by itself and printed no error"
-                                 : is_silent ? ", and the output does not show why"
-                                             : ", and its output matches no known failure");
+  std::string text = fmt::format("cause: unknown: {}{}{}\n", render_how(end), is_alone ? " by itself" : "",
+                                 is_alone && !has_last_lines ? " and printed no error"
+                                 : is_silent                 ? ", and the output does not show why"
+                                                             : ", and its output matches no known failure");
   if (end.first) text += fmt::format("at: rank {} on {}\n", end.first->rank, end.first->host);
+  if (has_last_lines) text += render_below(head_of_last_lines(end), end.last_lines);
   if (is_alone)
     text += render_below("errors of the other ranks, which are consequences", end.error_lines);
-  else if (has_last_lines)
-    text += render_below(head_of_last_lines(end), end.last_lines);
-  else
+  else if (!has_last_lines)
     text += render_below(fmt::format("the most likely error line{}", end.error_lines.size() == 1 ? "" : "s"),
                          end.error_lines);
   text += "try:\n";

@@ -130,6 +130,36 @@ TEST_CASE("an exit status is explained by the program that reported it") {
   CHECK(status_meaning({7, LogSource::mpirun}).empty());
 }
 
+TEST_CASE("the status of a rank has no meaning of its launcher") {
+  for (const auto& [status, meaning] : std::vector<std::pair<int, std::string>>{
+           {255, "a program that returned -1"},
+           {205, ""},
+           {213, ""},
+           {7, ""},
+           {132, "ended by SIGILL (128 + 4)"},
+           {127, "the program, or the interpreter of a script, was not found"}}) {
+    for (const LogSource from : {LogSource::mpirun, LogSource::unknown}) {
+      CAPTURE(status);
+      RunStatus end{status, from, true};
+      end.is_of_first_rank = true;
+      CHECK(status_meaning(end) == meaning);
+    }
+  }
+}
+
+TEST_CASE("what gdb prints of a crash in the C library is placed in the program") {
+  const Diagnosis diagnosis = diagnose_text(
+      "79\t../sysdeps/x86_64/multiarch/strlen-evex.S: No such file or directory.\n"
+      "Program received signal SIGSEGV, Segmentation fault.\n"
+      "__strlen_evex () at ../sysdeps/x86_64/multiarch/strlen-evex.S:79\n"
+      "#0  __strlen_evex () at ../sysdeps/x86_64/multiarch/strlen-evex.S:79\n"
+      "#1  0x0000555555555193 in main () at segv.c:3\n");
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->title == "a rank crashed (SIGSEGV) in main (segv.c:3)");
+  const Diagnosis note = diagnose_text("79\t../sysdeps/x86_64/strlen.S: No such file or directory.\n");
+  CHECK(note.verdict == Verdict::no_trouble);
+}
+
 TEST_CASE("the first failing rank and its host are named") {
   struct Row {
     std::string text;

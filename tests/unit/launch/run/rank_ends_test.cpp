@@ -112,6 +112,37 @@ TEST_CASE("without a known cause the diagnosis names the rank that failed first,
   CHECK(diagnosis.find("rank 0: RuntimeError: [../third_party/gloo") != std::string::npos);
 }
 
+TEST_CASE("what gdb prints on stdout counts where stderr shows no cause") {
+  for (const bool in_files : {false, true}) {
+    CAPTURE(in_files);
+    Ended job(launch::LauncherKind::ssh);
+    if (in_files) job.spec.output.mode = launch::OutputSpec::Mode::files;
+    job.files.files["/runs/r/out/rank-0001.out"] =
+        "Program received signal SIGSEGV, Segmentation fault.\n#0  work () at spin.c:9\n";
+    job.end(1, 255);
+    const std::string diagnosis = job.diagnosis(255);
+    CAPTURE(diagnosis);
+    CHECK(diagnosis.starts_with(in_files ? "cause: a rank crashed (SIGSEGV) in work (spin.c:9) [E2]"
+                                         : "cause: unknown: rank 1 on h2 exited with status 255"));
+    CHECK((diagnosis.find("out/rank-0001.out:1: Program received") != std::string::npos) == in_files);
+    CHECK((diagnosis.find("a program that returned -1") != std::string::npos) == in_files);
+  }
+}
+
+TEST_CASE("a rank that failed by itself is shown with its last lines") {
+  Ended job(launch::LauncherKind::ssh, true);
+  job.print(0, closed_by_peer);
+  job.print(1, "bad thing\n");
+  job.end(1, 3);
+  job.end(0, 1);
+  const std::string diagnosis = job.diagnosis(3);
+  CAPTURE(diagnosis);
+  CHECK(
+      diagnosis.starts_with("cause: unknown: rank 1 on h2 exited with status 3 by itself, and its output "
+                            "matches no known failure\n"));
+  CHECK(diagnosis.find("  | bad thing\n") != std::string::npos);
+}
+
 TEST_CASE("the evidence of a crash is the line with its signal, not the error of another rank") {
   Ended job(launch::LauncherKind::ssh);
   job.print(0, closed_by_peer);
