@@ -23,6 +23,8 @@ constexpr std::size_t time_column = 2, job_column = 3;
 std::string failure_text(const RunFailure& failure) {
   if (failure.alike > 0)
     return fmt::format("all {} ranks alike: status {}", failure.alike, failure.exit_status);
+  if (failure.differ.size() == 2)
+    return fmt::format("ranks {} and {} make different calls", failure.differ[0], failure.differ[1]);
   if (!failure.with.empty()) {
     const auto all = failure.all();
     return fmt::format("ranks {} within 1 s: status {}", name_ends(all), render_statuses(all));

@@ -127,7 +127,7 @@ RunMonitoring record_monitoring(const MonitorRecord& monitored, int status) {
   if (const auto first = find_first_failure(monitored, status))
     watched.first_failure = RunFailure{first->rank,           first->host,        first->exit_status,
                                        first->signal,         first->start_error, describe_absence(*first),
-                                       monitored.failed_with, monitored.alike};
+                                       monitored.failed_with, monitored.alike,    monitored.differ};
   for (const RankReport& report : monitored.stalls) {
     watched.stalls.push_back({report.rank, report.host, report.stall.seconds,
                               std::string(1, report.stall.state), report.stall.pid, report.stall.name});

@@ -47,6 +47,9 @@ std::string render_failure(const RunFailure& failure) {
   if (failure.alike > 0)
     return fmt::format("<p><b>All {} ranks failed alike</b>: exit status {}.</p>\n", failure.alike,
                        failure.exit_status);
+  if (failure.differ.size() == 2)
+    return fmt::format("<p><b>Ranks {} and {} failed first</b>: they make different calls.</p>\n",
+                       failure.differ[0], failure.differ[1]);
   if (!failure.with.empty()) {
     const auto all = failure.all();
     return fmt::format("<p><b>Ranks {} failed within 1 s</b>: exit status {}.</p>\n",

@@ -46,6 +46,9 @@ struct RunFailure {
   // So many ranks, all of the run, failed with the same error; else 0.
   std::uint32_t alike = 0;
 
+  // The two ranks whose calls of libddl differ; else none.
+  std::vector<std::uint32_t> differ = {};
+
   // `rank` and those of `with`.
   std::vector<RankEnd> all() const;
   // `absence`, or how it ended: "exited with status 7".

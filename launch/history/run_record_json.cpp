@@ -35,7 +35,8 @@ Json failure_json(const std::optional<RunFailure>& failure) {
           {"start_error", failure->start_error},
           {"absence", failure->absence},
           {"with", with},
-          {"alike", failure->alike}};
+          {"alike", failure->alike},
+          {"differ", failure->differ}};
 }
 
 Json watched_json(const std::optional<RunMonitoring>& watched) {
@@ -128,6 +129,8 @@ RunFailure failure_of(const Json& json) {
   take(json, "start_error", failure.start_error);
   take(json, "absence", failure.absence);
   take(json, "alike", failure.alike);
+  for (const Json& rank : member(json, "differ"))
+    if (rank.is_number_unsigned()) failure.differ.push_back(rank.get<std::uint32_t>());
   for (const Json& entry : member(json, "with")) {
     RankEnd& end = failure.with.emplace_back();
     take(entry, "rank", end.rank);

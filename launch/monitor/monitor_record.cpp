@@ -112,6 +112,9 @@ std::string render_first_failure(const RankReport& report) {
 std::string render_failure(const MonitorRecord& record, const RankReport& first) {
   if (record.alike > 0)
     return fmt::format("all {} ranks failed alike: exit status {}", record.alike, first.exit_status);
+  if (record.differ.size() == 2)
+    return fmt::format("ranks {} and {} failed first: they make different calls", record.differ[0],
+                       record.differ[1]);
   if (record.failed_with.empty()) return render_first_failure(first);
   std::vector<RankEnd> all{{first.rank, first.host, first.exit_status}};
   all.insert(all.end(), record.failed_with.begin(), record.failed_with.end());

@@ -25,6 +25,7 @@ struct MonitorRecord {
   std::optional<RankReport> first_failure;  // the first that launch read, or a rank killed alone soon after
   std::vector<RankEnd> failed_with;       // failed by themselves within 1 s of `first_failure`, in this order
   std::uint32_t alike = 0;                // so many ranks, all of the job, failed with the same error; else 0
+  std::vector<std::uint32_t> differ;      // the two ranks whose calls of libddl differ, or none
   std::optional<RankReport> first_ended;  // by SIGTERM or SIGKILL, as mpirun does to the others
   std::vector<RankReport> stalls;         // as they were reported
   std::string stall;                      // the last for which --on-stall end may end the job, in words

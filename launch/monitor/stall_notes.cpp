@@ -99,6 +99,10 @@ IdleRanks RankMonitor::idle_ranks(std::vector<std::uint32_t>& ranks) const {
   if (!all_quiet) named.others = others_of(idle.size(), alive);
   if (!awaited.empty())
     named.waiters = fmt::format("the others seem to wait for {}", ranks.size() == 1 ? "it" : "them");
+  const std::vector<std::uint32_t>& left = record_.left_early;
+  if (all_quiet && !left.empty())
+    named.waiters += fmt::format("{}{} {} ended with status 0", named.waiters.empty() ? "" : "; ",
+                                 name_of(left), left.size() == 1 ? "has" : "have");
   return named;
 }
 

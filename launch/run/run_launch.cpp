@@ -136,12 +136,8 @@ void print_end(System& system, const LaunchRun& run, const ObservedRun& observed
   if (observed.monitored && stop_signal == 0 && !saved) {
     const auto first = find_first_failure(*observed.monitored, status);
     const auto& lost = observed.monitored->lost_hosts;
-    const auto& differ = monitor.cause().mismatched_ranks;
-    if (differ.size() == 2)
-      system.show(fmt::format("ddlrun: ranks {} and {} failed first: they make different calls\n", differ[0],
-                              differ[1]));
     // Ranks that are ended because of a stall may fail meanwhile.
-    else if (first && observed.monitored->stall.empty() && !monitor.cause().trainer_refused)
+    if (first && observed.monitored->stall.empty() && !monitor.cause().trainer_refused)
       system.show("ddlrun: " + render_failure(*observed.monitored, *first) + "\n");
     if (!lost.empty()) system.show("ddlrun: " + render_lost_hosts(lost) + "\n");
   }
@@ -180,6 +176,7 @@ void record_end(System& system, ObservedRun& observed, LaunchMonitor& monitor, i
   if (!monitor.cause().is_shared && observed.monitored) observed.monitored->failed_with.clear();
   if (monitor.cause().fails_alike && observed.monitored)
     observed.monitored->alike = static_cast<std::uint32_t>(record.rank_count);
+  if (observed.monitored) observed.monitored->differ = monitor.cause().mismatched_ranks;
   record.verified = run.plan.program.verify;
   record.ranks = record_ranks(observed.placement, record.verified, observed.monitored);
   if (observed.monitored) record.watched = record_monitoring(*observed.monitored, status);

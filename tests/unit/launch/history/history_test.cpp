@@ -135,6 +135,16 @@ TEST_CASE("no rank is named of ranks that failed alike") {
         "all 4 ranks alike: status 1");
 }
 
+TEST_CASE("both ranks are named whose calls differ") {
+  RunRecord run = launch::parse_run_json(whole, "run.json", false);
+  run.end->exit_status = 1;
+  run.watched->first_failure = launch::RunFailure{0, "h1", 1};
+  run.watched->first_failure->differ = {1, 3};
+  run = launch::parse_run_json(launch::render_run_json(run), "run.json", false);
+  CHECK(launch::history_row(run, "/runs/x", RunState::ended, 0).first_failure ==
+        "ranks 1 and 3 make different calls");
+}
+
 TEST_CASE("a run in a job shows what its job shows") {
   using launch::RunJob;
   RunRecord stopped = launch::parse_run_json(whole, "run.json", false);

@@ -42,6 +42,19 @@ TEST_CASE("ranks that spin are noted only where no rank works") {
   CHECK(run.received("nor have the other 3"));
 }
 
+TEST_CASE("a note on ranks that wait names those that ended with status 0 before") {
+  const launch::Stall spinning{60, 'R', 814, "solver", "libopen-pal.so.40"};
+  Run run;
+  run.pass(10, "12");
+  for (std::uint32_t rank : {1u, 2u}) run.say(rank, RankStatus::ended);
+  for (std::uint32_t rank : {0u, 3u}) run.say(rank, RankStatus::stalled, spinning);
+  run.pass(60, "12");
+  REQUIRE(run.reported.size() == 1);
+  CHECK(
+      run.reported[0].find("waits at full speed in libopen-pal.so.40; ranks 1-2 have ended with status 0") !=
+      std::string::npos);
+}
+
 // Gloo and libddl sleep while they wait, MPI spins.
 TEST_CASE("the rank that computes is named, not those that wait for it") {
   const launch::Stall computing{50, 'C', 813, "python3", "python3.11"},
