@@ -33,10 +33,18 @@ bool is_data(System& system, const std::string& word) {
   return info && (info->kind != FileInfo::Kind::file || (info->mode & 0111U) == 0);
 }
 
+// mpirun's options without a value for what launch shows or does anyway.
+bool is_needless(const std::string& word) {
+  const std::size_t name = word.find_first_not_of('-');
+  if (name != 1 && name != 2) return false;
+  return word.substr(name) == "report-bindings" || word.substr(name) == "display-map";
+}
+
 // mpirun's binding and mapping, which launch refuses, as options of launch.
 Command with_own_placement(const Command& words) {
   Command own;
   for (std::size_t i = 0; i < words.size(); ++i) {
+    if (is_needless(words[i])) continue;
     const std::size_t equals = words[i].starts_with("--") ? words[i].find('=') : std::string::npos;
     const std::string name = words[i].substr(0, equals);
     const bool maps = name == "--map-by" || name == "-map-by",

@@ -7,6 +7,7 @@
 #include "cli/option_values.hpp"
 #include "launch/history/metrics_file.hpp"
 #include "launch/history/run_store.hpp"
+#include "launch/history/standing_run.hpp"
 #include "launch/history/training.hpp"
 #include "schedulers/client/job_query.hpp"
 
@@ -78,6 +79,7 @@ ReadRun read_history_row(System& system, const ListedRun& listed, std::int64_t n
     RunRecord run = read_run(system, directory, false);
     run.id = listed.id;
     HistoryRow row = history_row(run, directory, find_run_state(system, run), now);
+    if (row.state == RunState::elsewhere && is_reporting(system, directory)) set_running_on(row, run, now);
     return {std::move(row), std::move(run)};
   } catch (const Error& error) {
     damaged.problem = error.message().what;

@@ -109,6 +109,7 @@ HistoryRow history_row(const RunRecord& run, const std::string& directory, RunSt
   row.dims =
       run.dims.empty() ? fmt::format("{} rank{}", run.rank_count, run.rank_count == 1 ? "" : "s") : run.dims;
   row.hosts = state == RunState::elsewhere && run.hosts.empty() ? run.host : fold_host_list(run.hosts);
+  if (state == RunState::elsewhere) row.running_on = run.host;
   row.program = render_shell(run.program);
   row.title = program_title(run.program);
   row.job = run.job;
@@ -121,11 +122,15 @@ HistoryRow history_row(const RunRecord& run, const std::string& directory, RunSt
   return row;
 }
 
+void set_running_on(HistoryRow& row, const RunRecord& run, std::int64_t now) {
+  row.state = RunState::running;
+  row.running_on = run.host;
+  if (const auto start = parse_run_time(run.start)) row.seconds = now - *start;
+}
+
 void add_job(HistoryRow& row, const RunRecord& run, RunJob job, const std::string& cause, std::int64_t now) {
   if (row.state == RunState::elsewhere && job == RunJob::running) {
-    row.state = RunState::running;
-    row.running_on = run.host;
-    if (const auto start = parse_run_time(run.start)) row.seconds = now - *start;
+    set_running_on(row, run, now);
   } else if (row.state == RunState::elsewhere && job != RunJob::unknown) {
     row.state = RunState::unseen;
     row.first_failure = first_failure_of(run, row.state);
@@ -151,7 +156,8 @@ std::string status_words(const HistoryRow& row) {
       if (row.timed_out) return "timed out";
       return row.cancelled ? "cancelled" : "ended unseen";
     case RunState::elsewhere:
-      return "not known here";
+      return row.running_on.empty() ? "not known here"
+                                    : "not known here, see " + printable(row.running_on, 60);
     case RunState::damaged:
       return "damaged";
     case RunState::ended:

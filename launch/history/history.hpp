@@ -48,6 +48,9 @@ std::string program_title(std::vector<std::string> program);
 // `now` in seconds since 1970: how long a running one has run.
 HistoryRow history_row(const RunRecord& run, const std::string& directory, RunState state, std::int64_t now);
 
+// The run goes on, though it is of another host.
+void set_running_on(HistoryRow& row, const RunRecord& run, std::int64_t now);
+
 // What the scheduler reports of the job of a run.
 enum class RunJob { unknown, running, over, timed_out, cancelled };
 

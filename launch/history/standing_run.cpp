@@ -15,6 +15,17 @@ std::optional<Standstill> find_standstill(RunState state, const UsageState& usag
   return usage.standstill;
 }
 
+bool is_reporting(System& system, const std::string& directory) {
+  const std::string file = directory + std::string(usage_file);
+  if (!system.files.exists(file)) return false;
+  try {
+    const UsageState usage = parse_usage_json(system.files.read(file, max_usage_bytes), file);
+    return !usage.over && !usage.is_stale(unix_seconds(system) - usage.written_s);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 std::optional<StandingRun> find_standing_run(System& system, const std::string& directory) {
   const std::string file = directory + std::string(usage_file);
   if (!system.files.exists(file)) return std::nullopt;

@@ -17,6 +17,9 @@ struct StandingRun {
   Standstill standstill;
 };
 
+// Whether the launch of a run has written its usage lately: it goes on, also on another host.
+bool is_reporting(System& system, const std::string& directory);
+
 // Nothing where the run has ended or gets on, or where its launch has written nothing for long.
 std::optional<Standstill> find_standstill(RunState state, const UsageState& usage, std::int64_t now_s);
 

@@ -78,6 +78,18 @@ std::vector<std::string> unnamed_hosts(System& system, const JobShape& shape,
   return {host};
 }
 
+// As for mpirun, localhost is this host, which the other hosts know by its name only.
+void name_this_host(std::vector<std::string>& hosts, const Environment& environment,
+                    std::vector<std::string>& remarks) {
+  const std::string own = own_name(environment.host_name.substr(0, environment.host_name.find('.')));
+  if (hosts.size() < 2 || own == "localhost") return;
+  for (std::string& host : hosts) {
+    if (host != "localhost" && host != "127.0.0.1" && host != "::1") continue;
+    remarks.push_back(fmt::format("hosts: {} is this host, {}", host, own));
+    host = own;
+  }
+}
+
 // "launch 2 h1,h2" may mean 2 ranks on each host, or 2 in all.
 [[noreturn]] void refuse_many_hosts(std::uint32_t ranks, const std::vector<std::string>& hosts) {
   const std::string names = printable(fold_host_list(hosts), 200);
@@ -238,6 +250,7 @@ JobPlan plan_job_ranks(System& system, const LaunchSpec& spec, int mpi_major) {
   JobPlan job;
   job.hosts = shape.hosts;
   if (job.hosts.empty()) job.hosts = unnamed_hosts(system, shape, job.remarks);
+  name_this_host(job.hosts, system.environment, job.remarks);
   check_shape(shape, job);
   if (!shape.filled_hosts.empty()) job.remarks.push_back(shape.filled_hosts);
   job.machines = topology::find_job_machines(system, job.hosts, spec.placement.machine,

@@ -57,7 +57,7 @@ expect_refusal 2 'try: --bind-to none' "$DDLRUN" launch 2 --mpi-arg '--bind-to n
 expect_refusal 2 'try: --bind-to core' "$DDLRUN" launch 2 --mpi-arg --bind-to --mpi-arg core -- true
 # A line that is proposed has launch's own words for the places, so that it runs.
 for row in 'socket|--map-by packages' 'slot|--order packed' 'node|--order ddl'; do
-  expect_refusal 2 "put programs after --" "$DDLRUN" launch -np 1 --map-by "${row%|*}" --bind-to socket /bin/true
+  expect_refusal 2 "put programs after --" "$DDLRUN" launch -np 1 --map-by "${row%|*}" --bind-to socket --report-bindings /bin/true
   has "a proposal with --map-by ${row%|*}" "$work/err" "  try: ddlrun launch -np 1 ${row#*|} -- /bin/true"
 done
 for words in "-map-by slot" "--map-by slot" "--mpi-arg --map-by --mpi-arg slot"; do

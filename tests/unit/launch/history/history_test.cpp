@@ -179,7 +179,7 @@ TEST_CASE("a run in a job shows what its job shows") {
       {open, RunState::unseen, RunJob::over, "node3 failed", "ended unseen", "node3 failed", true},
       {open, RunState::unseen, RunJob::running, "", "ended unseen",
        "ddlrun was killed, the host went down, or the disk was full", true},
-      {open, RunState::elsewhere, RunJob::unknown, "", "not known here", "", false},
+      {open, RunState::elsewhere, RunJob::unknown, "", "not known here, see node3", "", false},
   };
   for (const Row& row : rows) {
     CAPTURE(row.words);

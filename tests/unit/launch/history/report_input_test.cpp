@@ -131,10 +131,13 @@ TEST_CASE("what stands still is shown of a run that goes on, while its launch wr
   CHECK(html.find("<b>Still running, without progress</b>: rank 3 sleeps") != std::string::npos);
   CHECK(html.find("<pre>gdb -p 7</pre>") != std::string::npos);
   System system = reported.interfaces();
+  CHECK(is_reporting(system, "/runs/r"));
+  CHECK_FALSE(is_reporting(system, "/runs/none"));
   REQUIRE(find_standing_run(system, "/runs/r"));
   CHECK(find_standing_run(system, "/runs/r")->id == "r");
   reported.files.files["/runs/r/usage.json"] = "{";
   CHECK_FALSE(find_standing_run(system, "/runs/r"));
+  CHECK_FALSE(is_reporting(system, "/runs/r"));
 }
 
 TEST_SUITE_END();

@@ -72,6 +72,21 @@ TEST_CASE("hosts where none is named: the allocation, else this host by a name t
   CHECK(job.remarks.front() == "hosts: n[1-2] (SLURM_JOB_NODELIST)");
 }
 
+TEST_CASE("localhost beside another host is this host by its name") {
+  for (const char* name : {"localhost", "127.0.0.1"}) {
+    Planned planned;
+    planned.spec.shape.hosts = {name, "h2"};
+    planned.spec.shape.ranks_per_host = 1;
+    const JobPlan job = planned.plan();
+    CHECK(job.hosts == std::vector<std::string>{"here", "h2"});
+    CHECK(job.ranks.front().host == "here");
+    REQUIRE(!job.remarks.empty());
+    CHECK(job.remarks.front() == "hosts: " + std::string(name) + " is this host, here");
+    planned.spec.shape.hosts = {name};
+    CHECK(planned.plan().hosts == std::vector<std::string>{name});
+  }
+}
+
 TEST_CASE("one host in an allocation: an allocated one, whether this host is one of them or not") {
   struct Row {
     const char *here, *nodes, *host, *remark;
