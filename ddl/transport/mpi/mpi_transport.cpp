@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/transport/mpi/mpi_transport.hpp"
 
+#include "ddl/core/delayed_note.hpp"
 #include "ddl/core/host_id.hpp"
 #include "ddl/error.hpp"
 #include "ddl/launcher.hpp"
@@ -265,6 +266,19 @@ MPI_Comm communicator_of(const MpiComm& ranks) {
   return comm;
 }
 
+// MPI waits for all ranks without a deadline.
+int start_mpi(int& argc, char**& argv) {
+  const DelayedNote note(
+      fmt::format(
+          "libddl: note: rank {} waits in MPI_Init for 30 s: another rank has ended, or does not come to its "
+          "Context\n  try: look at the output of the other ranks\n",
+          launched_rank().value_or(0)),
+      std::chrono::seconds(30));
+  int level = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
+  return level;
+}
+
 }  // namespace
 
 std::unique_ptr<Transport> make_mpi_transport(const MpiComm& ranks) {
@@ -292,7 +306,7 @@ std::unique_ptr<Transport> make_mpi_transport(int& argc, char**& argv) {
   if (started != 0)
     MPI_Query_thread(&level);
   else
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
+    level = start_mpi(argc, argv);
   require_launched_size(started == 0);
   require_several_threads(level);
   return std::make_unique<MpiTransport>(MPI_COMM_WORLD, started == 0);
