@@ -15,8 +15,13 @@ data=${DATA:-$here/../tests/data/fashion-mnist-subset}
 ours=(--data "$data")
 [ -z "${SHAPE:-}" ] || { ours=(--data "synthetic:${SHAPE}x10:$((8 * batch))"); data=$SHAPE; }
 python=python3
-"$python" -c 'import torch, yaml' 2> /dev/null || python=/usr/bin/python3 # the system's, where another stands before it
-"$python" -c 'import torch, yaml' 2> /dev/null || { echo 'skipped: no python3-torch or python3-yaml' >&2; exit 125; }
+needed='import torch, yaml, numpy'
+"$python" -c "$needed" 2> /dev/null || python=/usr/bin/python3 # the system's, where another stands before it
+lacks=$("$python" -c "$needed" 2>&1) || { echo "skipped: no python3-torch, python3-yaml or python3-numpy: ${lacks##*$'\n'}" >&2; exit 125; }
+[ "${DEVICE:-cpu}" = cpu ] || "$python" -c 'import torch; assert torch.cuda.is_available()' 2> /dev/null ||
+  { echo 'skipped: no PyTorch that finds a GPU (pip install torch)' >&2; exit 125; }
+# This process may run on a part of the cores.
+read -ra cores < <("$python" -c 'import os; print(*sorted(os.sched_getaffinity(0)))')
 [ -z "${TF32:-}" ] || ours+=(--tf32)
 export OMP_NUM_THREADS=1
 work=$(mktemp -d)
@@ -36,14 +41,14 @@ measure_ours() {  # ranks net file
 measure_torch() {  # ranks net file
   local net=$here/../runtime/models/library/$2.yaml place rank
   if [ "$1" = 1 ]; then
-    taskset -c 0 "$python" "$here/torch_peer.py" speed "$net" "$data" "$batch" "$steps" >> "$3"
+    taskset -c "${cores[0]}" "$python" "$here/torch_peer.py" speed "$net" "$data" "$batch" "$steps" >> "$3"
     return
   fi
   place=$(mktemp -u "$work/meet.XXXXXX")
   for ((rank = 1; rank < $1; rank++)); do
-    taskset -c "$rank" "$python" "$here/torch_peer.py" ddp "$net" "$data" "$batch" "$steps" "$rank" "$1" "$place" &
+    taskset -c "${cores[rank % ${#cores[@]}]}" "$python" "$here/torch_peer.py" ddp "$net" "$data" "$batch" "$steps" "$rank" "$1" "$place" &
   done
-  taskset -c 0 "$python" "$here/torch_peer.py" ddp "$net" "$data" "$batch" "$steps" 0 "$1" "$place" >> "$3"
+  taskset -c "${cores[0]}" "$python" "$here/torch_peer.py" ddp "$net" "$data" "$batch" "$steps" 0 "$1" "$place" >> "$3"
   wait
 }
 best() { sort -g "$1" | awk 'END { print $1 }'; }
