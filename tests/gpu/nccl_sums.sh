@@ -13,15 +13,7 @@ skip() {
 }
 command -v nvidia-smi > /dev/null || skip "no nvidia-smi, so no NVIDIA driver"
 gpus=$(nvidia-smi --query-gpu=index --format=csv,noheader 2> /dev/null | grep -c '^[0-9]') || skip "nvidia-smi lists no GPU"
-[ -e "$DDLRUN_BUILD_DIR/lib/ddlrun/libddl_cuda.so" ] || skip "libddl_cuda.so was not built"
-
-mkdir -p "$work/bin" "$work/lib/ddlrun"
-cp "$sums" "$work/bin/gpu_sums"
-cp "$faults" "$work/bin/gpu_faults"
-cp "$DDLRUN_BUILD_DIR"/lib/ddlrun/libddl_mpi_*.so "$work/lib/ddlrun"
-cp "$DDLRUN_BUILD_DIR/lib/ddlrun/libddl_cuda.so" "$work/lib/ddlrun"
-sums=$work/bin/gpu_sums
-faults=$work/bin/gpu_faults
+share_gpu=$(dirname "$(readlink -f "$0")")/../support/share_gpu.sh
 right() {
   local count=$1
   shift
@@ -36,9 +28,8 @@ right 1 "$sums" c
 right 1 "$sums"
 for options in '-mode n' '-mode b -nccl levels'; do
   right 1 env DDL_OPTIONS="$options" "$sums"
-  [ "$gpus" -lt 2 ] || right "$gpus" env DDL_OPTIONS="$options" mpirun --oversubscribe --bind-to none -n "$gpus" "$sums"
+  [ "$gpus" -lt 2 ] || right "$gpus" env DDL_OPTIONS="$options" GPUS=all "$share_gpu" "$gpus" "$sums"
 done
-share_gpu=$(dirname "$(readlink -f "$0")")/../support/share_gpu.sh
 for ranks in 2 4; do
   for options in '-mode n' "-mode n:1x$ranks -nccl levels"; do
     right "$ranks" env DDL_OPTIONS="$options" "$share_gpu" "$ranks" "$sums"
@@ -62,8 +53,15 @@ run env STALL=1 timeout 100 "$share_gpu" 2 "$faults" late
 grep -q 'waits for rank 1 (.*: its stream has not reached the sum' "$work/err" || fail "late: $(head -3 "$work/err")"
 # Hosts that are threads of one process, a GPU each.
 [ "$gpus" -lt 4 ] || right 4 env DDL_OPTIONS='-mode n:4x1' "$sums" h1,h1,h1,h1
+# ddl-bench needs Open MPI: a machine without its library cannot start it, one without mpirun has one rank.
 ranks_of_bench=()
-[ "$gpus" -lt 2 ] || ranks_of_bench=(mpirun --oversubscribe --bind-to none -n "$gpus")
+[ "$gpus" -lt 2 ] || ! command -v mpirun > /dev/null || ranks_of_bench=(mpirun --oversubscribe --bind-to none -n "$gpus")
+run "$bench" --version
+if [ "$status" -eq 127 ]; then
+  echo "not measured: ddl-bench does not start: $(head -n 1 "$work/err")"
+  finish
+  exit
+fi
 expect 0 'nccl: sums in GPU memory' timeout 300 "${ranks_of_bench[@]}" "$bench" allreduce \
   --sizes 4k,1M,64M --seconds 0.2 --backends nccl --check
 grep ' nccl ' "$work/out"

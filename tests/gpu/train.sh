@@ -76,7 +76,7 @@ alike two two-shared 1e-3
 on_two cuda two-nccl 'all-reduce by NCCL' "$share_gpu" 2
 alike two two-nccl 1e-3
 if [ "$gpus" -ge 2 ]; then
-  on_two cuda two-gpus 'all-reduce by NCCL' mpirun --oversubscribe --bind-to none -n 2
+  on_two cuda two-gpus 'all-reduce by NCCL' env GPUS=all "$share_gpu" 2
   alike two two-gpus 1e-3
 fi
 finish
