@@ -93,13 +93,17 @@ grep -q '# all elements right' "$work/out" || fail "ddl-bench: $(cat "$work/out"
 # A rank that goes or differs: fate before NCCL, fate in it, most seconds until a report, what rank 0 or 2 must
 # say. A whole run says nothing about that: how long mpirun takes is the machine's.
 expect 0 'all sums are made' ranks 3 "$faults" none
-while IFS='|' read -r fate inside seconds text; do
+own_nccl() { mkdir "$work/nccl" && export FAKE_NCCL=$work/nccl; }
+meets() { # FATE INSIDE SECONDS TEXT
+  local fate=$1 inside=$2 seconds=$3 text=$4
+  own_nccl
   run env ${inside:+FAKE_FATE="$inside"} timeout 100 "${launcher[@]}" -n 3 "$faults" "$fate"
   [ "$status" -ne 0 ] && [ "$status" -ne 124 ] || fail "$fate $inside: status $status"
   grep -q "$text" "$work/err" || fail "$fate $inside: no '$text' in: $(grep -A1 -m4 'reported\|signal' "$work/err")"
   awk -v most="$seconds" '/^reported after/ && $3 > most { late = 1 } END { exit late }' "$work/err" ||
     fail "$fate $inside: $(grep -o 'reported after [0-9.]* s' "$work/err"), not $seconds"
-done << 'END'
+}
+while IFS='|' read -r fate inside seconds text; do beside meets "$fate" "$inside" "$seconds" "$text"; done << 'END'
 kill||5|rank 1
 stop||5|rank 1 (.*) has not come to all_reduce #21 of 1000 float32
 shape||5|rank 1 (.*) calls all_reduce #21 (.*) of 999 float32 "conv1", rank 0
@@ -114,17 +118,21 @@ END
 
 # The first rank that waits reports for whom: a late stream, a stopped rank; if all respond, no rank.
 tellers() { sed -n "s/^\([0-9]*\) $1.*/\1/p" "$work/err" | sort -u | wc -l; }
-while IFS='|' read -r fate inside status_is text; do
+waits() { # FATE INSIDE STATUS_IS TEXT
+  local fate=$1 inside=$2 status_is=$3 text=$4 expected
+  own_nccl
   run env STALL=1 ${inside:+FAKE_FATE="$inside"} timeout 100 "${launcher[@]}" -n 3 "$faults" "$fate"
   [ "$((status != 0))" -eq "$status_is" ] || fail "$fate $inside: status $status: $(head -3 "$work/err")"
   expected=$([ -z "$text" ] || echo 1)
   [ "$(tellers "waits for $text")" -eq "${expected:-0}" ] || fail "$fate $inside: not '$text' from one rank: $(head -5 "$work/err")"
   [ "$status" -ne 0 ] || [ "$(tellers "sees again $text")" -eq 1 ] || fail "$fate: not that it came: $(cat "$work/err")"
-done << 'END'
+}
+while IFS='|' read -r fate inside status_is text; do beside waits "$fate" "$inside" "$status_is" "$text"; done << 'END'
 late||0|rank 1 (.*), all_reduce #21 of 1000 float32 on GPUs (conv1): its stream has not reached the sum
 none|stop 1 20|1|rank 1 (.*), all_reduce #20 of 1000 float32 on GPUs (conv1): process [0-9]* is stopped
 none|hang 1 20|1|
 END
+all_done
 
 # Hosts are UTS namespaces: levels over MPI; the liveness inspector finds a rank that stops inside NCCL.
 unshare --uts hostname ddlrun-test 2> /dev/null || { echo 'several hosts need root here (unshare --uts): left out'; finish; exit 0; }

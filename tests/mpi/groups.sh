@@ -9,9 +9,9 @@ here=$(dirname "$(readlink -f "$0")")
 groups=${2:?usage: $0 PATH/TO/ddl-train PATH/TO/groups}
 host=$(hostname)
 
-for count in 2 3 4 6; do expect 0 'all sums of groups are right' ranks "$count" "$groups" sums; done
+for count in 2 3 4 6; do beside expect 0 'all sums of groups are right' ranks "$count" "$groups" sums; done
 for mode in 'm' 'r' 'p -cache off' 'b -dump_iter 50 -wire bf16'; do
-  expect 0 'all sums of groups are right' env DDL_OPTIONS="-mode $mode" timeout 120 "${launcher[@]}" -n 4 "$groups" sums
+  beside expect 0 'all sums of groups are right' env DDL_OPTIONS="-mode $mode" timeout 120 "${launcher[@]}" -n 4 "$groups" sums
 done
 
 # lost WHAT COUNT SECONDS TEXT START...: how many ranks say TEXT, all of them about one rank
@@ -29,22 +29,25 @@ all_lost() { # HOST0 HOST1 START...
   local first=$1 second=$2 odd
   shift 2
   odd=${both/H1/$second}
-  lost odd 4 15 "reported after 0 s: ${odd/H0/$first}" "$@"
-  lost cross 4 20 ' #[27] .*: they wait for each other$' "$@"
-  lost throw 3 15 'an exception ended the Context of rank 1 (' "$@"
+  beside lost odd 4 15 "reported after [01] s: ${odd/H0/$first}" "$@"
+  beside lost cross 4 20 ' #[27] .*: they wait for each other$' "$@"
+  beside lost throw 3 15 'an exception ended the Context of rank 1 (' "$@"
+  beside stopped "$@"
+}
+stopped() {
   lost stop 3 20 '^  at:  rank 1 (' "$@"
   ! grep '^  at:  rank [^1]' "$work"/said.* || fail 'stop: another rank is named'
 }
 all_lost "$host" "$host" "${launcher[@]}" -n 4
-lost kill 2 15 '^  at:  rank 1 (' "${launcher[@]}" -n 4
+beside lost kill 2 15 '^  at:  rank 1 (' "${launcher[@]}" -n 4
 gone='rank 1 (.*) \(ended by exit() with its Context alive, before it came to\|ended before it came to\) all_reduce #2 .* in \(row 0\|column 1\)$'
-lost exit 1 15 "$gone" "${launcher[@]}" -n 4
+beside lost exit 1 15 "$gone" "${launcher[@]}" -n 4
 
 if [ -e "$DDLRUN_BUILD_DIR/lib/ddlrun/libddl_mpi_mpich.so" ] && command -v mpiexec.mpich > /dev/null; then
-  expect 0 'all sums of groups are right' timeout 100 mpiexec.mpich -n 4 "$groups" sums
-  expect 0 'all sums of groups are right' timeout 100 mpiexec.mpich -launcher fork -hosts localhost,127.0.0.1 -ppn 2 -n 4 \
+  beside expect 0 'all sums of groups are right' timeout 100 mpiexec.mpich -n 4 "$groups" sums
+  beside expect 0 'all sums of groups are right' timeout 100 mpiexec.mpich -launcher fork -hosts localhost,127.0.0.1 -ppn 2 -n 4 \
     "$groups" sums
-  lost odd 4 15 "${both//H[01]/$host}" mpiexec.mpich -n 4
+  beside lost odd 4 15 "${both//H[01]/$host}" mpiexec.mpich -n 4
 else
   echo 'without MPICH: no mpiexec.mpich, or built without its headers'
 fi
@@ -54,7 +57,6 @@ over_tcp() {
   local what=$1 number=0 each limit=(timeout 60)
   shift
   [ "$what" != stop ] || limit=() # the stopped rank is killed by its own number
-  next_port
   rm -f "$work"/said.*
   for each; do
     rank "$number" $# "${each#-}" "${limit[@]}" "$groups" "$what"
@@ -78,30 +80,30 @@ tcp_lost() { # COUNT TEXT WHAT HOSTS
 }
 for hosts in '- -' '- - - - -' '- - - - - -'; do
   read -ra each <<< "$hosts"
-  tcp_sums "${each[@]}"
+  beside_at_port tcp_sums "${each[@]}"
 done
-tcp_lost 4 "${both//H[01]/$host}" odd - - - -
-tcp_lost 4 'they wait for each other$' cross - - - -
-tcp_lost 3 '^  at:  rank 1 (' stop - - - -
-tcp_lost 3 '^  at:  rank 1 (' kill - - - -
-tcp_lost 3 "$gone" exit - - - -
+beside_at_port tcp_lost 4 "${both//H[01]/$host}" odd - - - -
+beside_at_port tcp_lost 4 'they wait for each other$' cross - - - -
+beside_at_port tcp_lost 3 '^  at:  rank 1 (' stop - - - -
+beside_at_port tcp_lost 3 '^  at:  rank 1 (' kill - - - -
+beside_at_port tcp_lost 3 "$gone" exit - - - -
 
 unshare --uts hostname ddlrun-test 2> /dev/null || { echo 'several hosts need root here (unshare --uts): left out'; finish; exit 0; }
 for hosts in 'h1 h2' 'h1 h1 h2 h2' 'h1 h2 h3 h1 h2 h3' 'h1 h1 h1 h2'; do
   read -ra each <<< "$hosts"
-  tcp_sums "${each[@]}"
+  beside_at_port tcp_sums "${each[@]}"
 done
 odd=${both/H1/h1}
-tcp_lost 4 "${odd/H0/h1}" odd h1 h1 h2 h2
-tcp_lost 3 '^  at:  rank 1 (' stop h1 h1 h2 h2
-tcp_lost 3 '^  at:  rank 1 (' kill h1 h2 h3 h4
-tcp_lost 3 "$gone" exit h1 h1 h2 h2
+beside_at_port tcp_lost 4 "${odd/H0/h1}" odd h1 h1 h2 h2
+beside_at_port tcp_lost 3 '^  at:  rank 1 (' stop h1 h1 h2 h2
+beside_at_port tcp_lost 3 '^  at:  rank 1 (' kill h1 h2 h3 h4
+beside_at_port tcp_lost 3 "$gone" exit h1 h1 h2 h2
 
 [[ ${launcher[*]} == *--oversubscribe* ]] || { echo 'several hosts need Open MPI here: left out'; finish; exit 0; }
 spread=("${launcher[@]}" --mca if_base_do_not_resolve 1 --mca plm_rsh_agent "$here/../support/uts_ssh.sh"
   -x OMPI_ALLOW_RUN_AS_ROOT -x OMPI_ALLOW_RUN_AS_ROOT_CONFIRM)
 while read -r hosts count; do
-  expect 0 'all sums of groups are right' timeout 100 "${spread[@]}" --host "$hosts" -n "$count" "$groups" sums
+  beside expect 0 'all sums of groups are right' timeout 100 "${spread[@]}" --host "$hosts" -n "$count" "$groups" sums
 done << 'END'
 h1:2,h2:2 4
 h1:3,h2:3 6

@@ -6,18 +6,19 @@ here=$(dirname "$(readlink -f "$0")")
 . "$here/ranks.sh"
 program=${2:?usage: $0 PATH/TO/ddl-train PATH/TO/lost_rank}
 
-expect 0 'all sums are made' ranks 3 "$program" none
-expect 0 'all sums are made' ranks 3 "$program" keep
-# fate, text that rank 0 or 2 must print, most seconds
-while read -r fate seconds text; do
-  start=$(date +%s)
+beside expect 0 'all sums are made' ranks 3 "$program" none
+beside expect 0 'all sums are made' ranks 3 "$program" keep
+# fate, most seconds, text that rank 0 or 2 must print
+meets() {
+  local fate=$1 seconds=$2 text=$3 begun=$SECONDS took
   run ranks 3 "$program" "$fate"
-  took=$(($(date +%s) - start))
+  took=$((SECONDS - begun))
   [ "$status" -ne 0 ] || fail "$fate: status 0"
   grep -q 'reported after' "$work/err" || fail "$fate: no rank reports it: $(head -5 "$work/err")"
   grep -q "$text" "$work/err" || fail "$fate: no '$text' in: $(grep -A1 reported "$work/err")"
   [ "$took" -le "$seconds" ] || fail "$fate: took $took s, not $seconds"
-done << 'END'
+}
+while read -r fate seconds text; do beside meets "$fate" "$seconds" "$text"; done << 'END'
 stop 12 rank 1 .*has not come
 kill 6 rank 1
 leave 6 rank 1
@@ -33,20 +34,22 @@ unshare --uts hostname ddlrun-test 2> /dev/null || { echo 'several hosts need ro
 [[ ${launcher[*]} == *--oversubscribe* ]] || { echo 'several hosts need Open MPI here: left out'; finish; exit 0; }
 spread=(--mca if_base_do_not_resolve 1 --mca plm_rsh_agent "$here/../support/uts_ssh.sh"
   -x OMPI_ALLOW_RUN_AS_ROOT -x OMPI_ALLOW_RUN_AS_ROOT_CONFIRM)
-cat > "$work/rank" << 'RANK'
+with_files=$work/rank
+cat > "$with_files" << 'RANK'
 #!/bin/sh
 echo $$ > "$1/pid.$OMPI_COMM_WORLD_RANK"
 exec 2> "$1/said.$OMPI_COMM_WORLD_RANK"
 shift
 exec "$@"
 RANK
-chmod +x "$work/rank"
+chmod +x "$with_files"
 
 # One stops: mpirun sees nothing, the others find out.
-while read -r hosts mode count more; do
-  said=$(mktemp -d "$work/said.XXXX")
+one_stops() {
+  local hosts=$1 mode=$2 count=$3 more=${4-} said=$work/said job pid rank
+  mkdir "$said"
   "${launcher[@]}" --host "$hosts" -n 4 "${spread[@]}" -x STALL=1 -x DDL_OPTIONS="-mode $mode $more" \
-    "$work/rank" "$said" "$program" stop "$count" > "$work/out" 2> "$work/err" < /dev/null &
+    "$with_files" "$said" "$program" stop "$count" > "$work/out" 2> "$work/err" < /dev/null &
   job=$!
   for _ in $(seq 150); do
     [ "$(grep -ls 'reported after' "$said"/said.* | wc -l)" -lt 3 ] || break
@@ -60,7 +63,8 @@ while read -r hosts mode count more; do
     grep -q '^stall: rank 1 (.*\(does not respond\|is stopped\)$' "$said/said.$rank" ||
       fail "$mode of $count: rank $rank's stall does not name rank 1: $(grep stall "$said/said.$rank")"
   done
-done << 'ROWS'
+}
+while read -r hosts mode count more; do beside one_stops "$hosts" "$mode" "$count" "$more"; done << 'ROWS'
 h1:1,h2:1,h3:1,h4:1 r:1x4 100000
 h1:1,h2:1,h3:1,h4:1 b:1x4 1000 -dump_iter 5
 h1:2,h2:2 r:2x2 1000
@@ -68,11 +72,14 @@ h1:2,h2:2 b:2x2 100000
 ROWS
 
 # exit() of a rank of MPICH: mpiexec ends only its host's ranks, so the rank itself reports it.
-if [ -e "$DDLRUN_BUILD_DIR/lib/ddlrun/libddl_mpi_mpich.so" ] && command -v mpiexec.mpich > /dev/null; then
+exit_under_mpich() {
   run timeout 60 mpiexec.mpich -launcher ssh -launcher-exec "$here/../support/uts_ssh.sh" -hosts h1,h2,h3 -ppn 1 -n 3 \
     "$program" exit
   [ "$(grep -c 'reported after [12]\.[0-9] s: rank 1 (h2) ended by exit() with its Context alive' "$work/err")" -eq 2 ] ||
     fail "exit under MPICH: not reported by two ranks: $(head -20 "$work/err")"
+}
+if [ -e "$DDLRUN_BUILD_DIR/lib/ddlrun/libddl_mpi_mpich.so" ] && command -v mpiexec.mpich > /dev/null; then
+  beside exit_under_mpich
 else
   echo 'without MPICH: no mpiexec.mpich, or built without its headers'
 fi
@@ -85,13 +92,14 @@ killed='rank 1 with PID [0-9]* on node h2 exited on signal 9'
 
 # One is killed: MPI ends who has a connection to it, mpirun the rest; no one who still speaks names another rank. What a
 # rank says goes to a file, for mpirun loses some of it when it ends a job.
-while read -r hosts mode count; do
+one_is_killed() {
+  local hosts=$1 mode=$2 count=$3 said begun took
   for _ in 1 2 3; do  # now and then mpirun loses its own message too, and has ended all ranks before they could say one
     said=$(mktemp -d "$work/said.XXXX")
-    start=$(date +%s)
+    begun=$SECONDS
     run timeout 60 "${launcher[@]}" --host "$hosts" -n 4 "${spread[@]}" -x DDL_OPTIONS="-mode $mode" \
-      "$work/rank" "$said" "$program" kill "$count"
-    took=$(($(date +%s) - start))
+      "$with_files" "$said" "$program" kill "$count"
+    took=$((SECONDS - begun))
     ! words "$said"/said.* "$work/err" | grep -q "at:  rank \|$killed" || break
   done
   [ "$status" -ne 0 ] || fail "$mode of $count, killed: status 0"
@@ -99,7 +107,8 @@ while read -r hosts mode count; do
     fail "$mode of $count, killed: rank 1 is not named: $(head -50 "$work/err" "$said"/said.*)"
   ! grep 'at:  rank [^1]' "$said"/said.* || fail "$mode of $count, killed: another rank is named"
   [ "$took" -le 12 ] || fail "$mode of $count, killed: took $took s"
-done << 'ROWS'
+}
+while read -r hosts mode count; do beside one_is_killed "$hosts" "$mode" "$count"; done << 'ROWS'
 h1:1,h2:1,h3:1,h4:1 r:1x4 100000
 h1:1,h2:1,h3:1,h4:1 b:1x4 1000
 h1:2,h2:2 r:2x2 1000

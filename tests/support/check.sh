@@ -46,7 +46,34 @@ expect_refusal() {
   [ ! -s "$work/out" ] || fail "stdout is not empty: ${*:3}"
   grep -q '^  try: .' "$work/err" || fail "no 'try:' from: ${*:3}"
 }
+# beside COMMAND...: COMMAND in the background, with a $work and a count of failures of its own, at most $at_once of them: for
+# cases that mostly wait, side by side. all_done waits for them, prints what they print and adds their failures; finish too.
+at_once=4
+cases=0
+beside() {
+  while [ "$(jobs -rp | wc -l)" -ge "$at_once" ]; do sleep 0.05; done
+  cases=$((cases + 1))
+  mkdir -p "$work/beside/$cases"
+  one_case "$work/beside/$cases" "$@" > "$work/beside/$cases/printed" 2>&1 &
+}
+one_case() {
+  local work=$1 failures=0
+  "${@:2}"
+  echo "$failures" > "$work/failures" # last, so that a case that ends early has failed
+}
+all_done() {
+  local each
+  wait
+  for ((each = 1; each <= cases; each++)); do
+    cat "$work/beside/$each/printed"
+    cat "$work/beside/$each/not_found" >> "$work/not_found" 2> /dev/null
+    failures=$((failures + $(cat "$work/beside/$each/failures" 2> /dev/null || echo 1)))
+  done
+  rm -rf "$work/beside"
+  cases=0
+}
 finish() {
+  [ "$cases" -eq 0 ] || all_done
   [ ! -s "$work/not_found" ] || fail "commands not found: $(sort -u "$work/not_found" | tr '\n' ' ')"
   [ "$failures" -eq 0 ] || { echo "$failures failures"; exit 1; }
   echo "all as expected"
