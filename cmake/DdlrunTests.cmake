@@ -33,9 +33,19 @@ function(ddlrun_script_test name label script)
     "DDLRUN_BUILD_DIR=${PROJECT_BINARY_DIR};DDLRUN_SOURCE_DIR=${PROJECT_SOURCE_DIR};DDLRUN=$<TARGET_FILE:ddlrun>")
   # Unbuffered Python writes a line and its newline separately, and mpirun then joins the lines of two ranks.
   set_tests_properties(${name} PROPERTIES ENVIRONMENT_MODIFICATION "PYTHONUNBUFFERED=unset:")
+  # Each lock is a chain of tests, one after another, and the chains run side by side. COST: they begin before the tests
+  # without a lock, which fill what is left; the longest chain first.
   if(label MATCHES "^(mpi|cli)$")
-    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK cores)  # ranks that are bound need the cores to themselves
+    # Ranks that are bound need the cores to themselves.
+    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK cores COST 800)
   elseif(label MATCHES "^(cluster|peers)$")
-    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK clusters)  # these mostly wait: one beside other tests
+    # These mostly wait: one beside other tests.
+    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK clusters COST 700)
   endif()
+endfunction()
+
+# ddlrun_losses(LOCK TEST...): these stop and kill ranks or hosts and mostly wait. They have a chain of their own: `losses`
+# on this machine, `kills` on virtual hosts.
+function(ddlrun_losses lock)
+  set_tests_properties(${ARGN} PROPERTIES RESOURCE_LOCK ${lock} COST 600)
 endfunction()
