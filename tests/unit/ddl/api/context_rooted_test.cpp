@@ -28,7 +28,7 @@ using ddl::tests::sum_of_factors;
 using ddl::tests::with_dims;
 using ddl::tests::Wrong;
 
-constexpr std::size_t rooted_counts[] = {0, 1, 3, 1000, 70000, 300001};
+constexpr std::size_t rooted_counts[] = {0, 1, 3, 1000, 70000};
 
 void reduce_to(Context& ddl, int root, std::size_t count, Wrong& wrong) {
   const bool is_root = ddl.rank() == root;
@@ -67,6 +67,7 @@ TEST_CASE("reduce: the root has the sum, all others have what they had") {
       run_contexts(placement.hosts, options, [&](Context& ddl) {
         for (const std::size_t count : rooted_counts)
           for (const int root : {0, ddl.size() / 2, ddl.size() - 1}) reduce_to(ddl, root, count, wrong);
+        reduce_to(ddl, ddl.size() / 2, 300001, wrong);  // one root: it takes as long as all before it
       });
       CHECK(wrong.values == 0);
     }
