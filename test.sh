@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Installs what is missing, builds everything with warnings as errors, runs the whole suite; then the unit tests
-# once more under AddressSanitizer and UndefinedBehaviorSanitizer.  ./test.sh [ctest options]
+# once more under AddressSanitizer and UndefinedBehaviorSanitizer, which are built while the suite runs.
+# ./test.sh [ctest options]
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")"
 . .ci/prepare.sh
@@ -11,9 +12,10 @@ install_packages $build_packages $data_packages $test_packages
 build release
 allow_root
 
-say "unit tests under sanitizers"
-build dev unit_tests
-ctest --preset dev -L unit -j "$(nproc)" --output-on-failure
+# It takes what the suite leaves free of the cores, before a chroot that .ci/run prepares.
+setsid nice -n 15 bash -c '. .ci/prepare.sh; build dev unit_tests' > build/sanitizers.log 2>&1 &
+building=$!
+trap 'kill -TERM -- "-$building" 2> /dev/null || true' EXIT
 
 say "the whole suite"
 status=0
@@ -24,6 +26,7 @@ logs=build/release/Testing/Temporary
 failed=$logs/LastTestsFailed.log
 rm -f "$logs/FirstTest.log"
 if [ "$status" -eq 8 ] && [ -s "$failed" ] && [ "$(wc -l < "$failed")" -le 2 ]; then
+  wait "$building" || true # below its status is asked for again
   say "once more, alone: $(tr '\n' ' ' < "$failed")"
   cp "$logs/LastTest.log" "$logs/FirstTest.log"
   names=$(tr '\n' ' ' < "$failed")
@@ -32,4 +35,8 @@ if [ "$status" -eq 8 ] && [ -s "$failed" ] && [ "$(wc -l < "$failed")" -le 2 ]; 
   [ "$status" -ne 0 ] || echo "flaky: failed beside other tests, passed twice alone: $names"
 fi
 grep -shE '^skipped: ' "$logs"/{First,Last}Test.log | sort | uniq -c || true
-exit $status
+
+say "unit tests under sanitizers"
+wait "$building" || { status=$?; cat build/sanitizers.log; exit "$status"; }
+ctest --preset dev -L unit -j "$(nproc)" --output-on-failure || status=$?
+exit "$status"
