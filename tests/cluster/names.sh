@@ -62,7 +62,7 @@ PYTHON
 
 # row FROM none|hostfile|hosts "ALLOCATION" "RANKFILE" [MPIRUN-WORDS...]; hosts: -H for mpirun, a list for doctor
 row() {
-  local from=$1 kind=$2 reported seen names allocation more=("${@:5}") for_doctor=() for_mpirun=()
+  local from=$1 kind=$2 reported seen names allocation more=("${@:5}") for_doctor=() for_mpirun=() doctor
   read -ra names <<< "$4"
   read -ra allocation <<< "$3"
   rows=$((rows + 1))
@@ -77,11 +77,14 @@ row() {
       for_mpirun[1]=${for_mpirun[1]%,}
       ;;
   esac
+  # Both at once: neither changes a host.
+  on "$from" env "${row_env[@]}" "$tool" doctor "${for_doctor[@]}" --rankfile job.rf --only NAME-02 --json --timeout 10 \
+    > "$work/doctor" 2> "$work/doctor.err" &
+  doctor=$!
   on "$from" env "${row_env[@]}" "${mpirun_short[@]}" -n "${#names[@]}" --rankfile job.rf "${for_mpirun[@]}" "${more[@]}" hostname \
     > "$work/mpirun" 2>&1
   seen=$(mpirun_verdict $? "$work/mpirun")
-  on "$from" env "${row_env[@]}" "$tool" doctor "${for_doctor[@]}" --rankfile job.rf --only NAME-02 --json --timeout 10 \
-    > "$work/doctor" 2> "$work/doctor.err"
+  wait "$doctor"
   reported=$(doctor_verdict "$work/doctor" "$kind")
   [ "$reported" = "$seen" ] || fail "$from, $kind '$3', rankfile '$4': doctor says '$reported', mpirun '$seen'"
 }
