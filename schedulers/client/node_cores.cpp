@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <map>
 
@@ -15,20 +14,6 @@ namespace ddlrun::schedulers {
 namespace {
 
 constexpr std::size_t most_counts = 4;
-
-bool has_own_nodes(const std::vector<ListedNode>& nodes, const std::string& queue) {
-  return !queue.empty() &&
-         std::ranges::any_of(nodes, [&](const ListedNode& node) { return node.queue == queue; });
-}
-
-// The nodes that a queue's jobs get, as far as the nodes show it: its own, else those of no queue.
-std::vector<ListedNode> nodes_of_queue(const std::vector<ListedNode>& nodes, const std::string& queue) {
-  const bool tied = has_own_nodes(nodes, queue);
-  std::vector<ListedNode> chosen;
-  for (const ListedNode& node : nodes)
-    if (node.queue == (tied ? queue : "")) chosen.push_back(node);
-  return chosen;
-}
 
 // Silent where it is not installed: --dry-run works on any machine.
 std::string why_no_answer(std::string_view command, const ProcessResult& result) {
@@ -40,26 +25,28 @@ std::string why_no_answer(std::string_view command, const ProcessResult& result)
 }  // namespace
 
 std::vector<ListedNode> possible_nodes(std::vector<ListedNode> nodes, const std::string& queue) {
-  if (has_own_nodes(nodes, queue))
-    std::erase_if(nodes, [&](const ListedNode& node) { return node.queue != queue; });
+  const QueueNodes of_queue = find_queue_nodes(queue, nodes, &ListedNode::queue);
+  std::erase_if(nodes, [&](const ListedNode& node) { return !of_queue.reaches(node.queue); });
   return nodes;
 }
 
 NodeCores summarize_node_cores(const std::vector<ListedNode>& nodes, const std::string& queue,
                                std::string_view command) {
-  const bool tied = has_own_nodes(nodes, queue);  // else those that serve any queue
-  const std::vector<ListedNode> chosen = nodes_of_queue(nodes, queue);
+  const QueueNodes of_queue = find_queue_nodes(queue, nodes, &ListedNode::queue);
+  std::size_t chosen = 0;
   std::map<std::uint32_t, std::size_t> counts;
-  for (const ListedNode& node : chosen) {
+  for (const ListedNode& node : nodes) {
+    if (!of_queue.serves(node.queue)) continue;
+    ++chosen;
     if (node.cores > 0) ++counts[node.cores];
   }
   NodeCores found;
   if (counts.size() == 1) {
     found.cores = counts.begin()->first;
     found.nodes = counts.begin()->second;
-    found.source = fmt::format(
-        "{}{}, by {}", chosen.size() == 1 ? "the only node" : fmt::format("all {} nodes", chosen.size()),
-        tied ? " of queue " + printable(queue, 60) : "", command);
+    found.source =
+        fmt::format("{}{}, by {}", chosen == 1 ? "the only node" : fmt::format("all {} nodes", chosen),
+                    of_queue.has_own ? " of queue " + printable(queue, 60) : "", command);
     return found;
   }
   std::size_t shown = 0;

@@ -26,8 +26,7 @@ struct NodeCores {
 NodeCores summarize_node_cores(const std::vector<ListedNode>& nodes, const std::string& queue,
                                std::string_view command);
 
-// All nodes that a queue's jobs can get. Jobs of a queue without nodes of its own can get any, since a
-// routing queue, or the server for "", can pass them on to a queue that has some.
+// All nodes that a queue's jobs can get, also where it passes them on to another queue.
 std::vector<ListedNode> possible_nodes(std::vector<ListedNode> nodes, const std::string& queue);
 
 struct NodeListing {

@@ -47,6 +47,8 @@ JobStatus status_of(const JobId& id, const std::vector<PbsJob>& jobs,
 
 // `pbsnodes -a -F json`, a vnode with its attributes as a job; empty where it is no JSON.
 std::vector<PbsJob> parse_pbsnodes(std::string_view out);
+// The host of a vnode; a chunk may spread over the vnodes of one host.
+std::string host_of(const PbsJob& vnode);
 
 // What a job that waits could never get.
 inline constexpr std::string_view kLessOfIt =

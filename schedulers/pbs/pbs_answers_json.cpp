@@ -84,15 +84,18 @@ std::vector<PbsJob> parse_pbsnodes(std::string_view out) {
   return nodes;
 }
 
+std::string host_of(const PbsJob& vnode) {
+  const std::string host = vnode.get("resources_available.host");
+  return host.empty() ? vnode.id : host;
+}
+
 std::vector<ListedNode> parse_pbsnodes_json(std::string_view out) {
   std::vector<ListedNode> nodes;
   std::map<std::string, std::size_t> places;  // in `nodes`, by host
   for (const PbsJob& vnode : parse_pbsnodes(out)) {
     const auto cores = parse_unsigned(vnode.get("resources_available.ncpus"), 1u << 20);
     const auto gpus = parse_unsigned(vnode.get("resources_available.ngpus"), 1u << 10);
-    const std::string host = vnode.get("resources_available.host");
-    // A chunk may spread over the vnodes of one host.
-    const std::string& name = host.empty() ? vnode.id : host;
+    const std::string name = host_of(vnode);
     const auto [at, is_new] = places.emplace(name, nodes.size());
     if (is_new) nodes.push_back({name, 0, vnode.get("queue"), 0, {}});
     ListedNode& node = nodes[at->second];

@@ -4,6 +4,7 @@
 // chunks whose resources are on different nodes, and more scattered chunks than there are nodes that can hold
 // one.
 #include "base/text/text.hpp"
+#include "schedulers/job/node_list.hpp"
 #include "schedulers/job/setting_reader.hpp"
 #include "schedulers/pbs/pbs_answers.hpp"
 
@@ -52,17 +53,18 @@ std::vector<Chunks> parse_select(std::string_view select) {
 
 using Resources = std::map<std::string, std::uint64_t>;
 
-// What each host has of these resources. A chunk may take vnodes of one host together. Of a queue to which
-// nodes are tied, only those count.
+// What each host that serves the queue has of these resources. A chunk may take vnodes of one host together.
+// The scheduler examines only jobs of queues that run them, so a job that waits for nodes is in no routing
+// queue.
 std::map<std::string, Resources> resources_of_hosts(const std::vector<PbsJob>& vnodes,
                                                     const std::vector<Amount>& amounts,
                                                     const std::string& queue) {
-  const bool tied =
-      std::ranges::any_of(vnodes, [&](const PbsJob& node) { return node.get("queue") == queue; });
+  const auto queue_of = [](const PbsJob& node) { return node.get("queue"); };
+  const QueueNodes of_queue = find_queue_nodes(queue, vnodes, queue_of);
   std::map<std::string, Resources> hosts;
   for (const PbsJob& node : vnodes) {
-    if (node.get("queue") != (tied ? queue : "")) continue;
-    Resources& host = hosts[node.get("resources_available.host")];
+    if (!of_queue.serves(queue_of(node))) continue;
+    Resources& host = hosts[host_of(node)];
     for (const Amount& amount : amounts)
       host[amount.resource] +=
           resource_amount(node.get("resources_available." + amount.resource)).value_or(0);

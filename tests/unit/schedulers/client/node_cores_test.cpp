@@ -79,4 +79,20 @@ TEST_CASE("pbsnodes or sinfo is asked; what fails gives nothing") {
   CHECK(fake.processes.ran.size() == 2);
 }
 
+TEST_CASE("nodes of PBS by queue: a queue's own, else those of none; a routing queue reaches all") {
+  const std::vector<ListedNode> nodes{{"n1", 68, ""}, {"g1", 20, "gpu"}};
+  const auto names = [&](const std::string& queue) {
+    std::string serving, reached;
+    const QueueNodes of_queue = find_queue_nodes(queue, nodes, &ListedNode::queue);
+    for (const ListedNode& node : nodes) {
+      if (of_queue.serves(node.queue)) serving += node.name;
+      if (of_queue.reaches(node.queue)) reached += node.name;
+    }
+    return serving + " " + reached;
+  };
+  CHECK(names("") == "n1 n1g1");
+  CHECK(names("normal") == "n1 n1g1");
+  CHECK(names("gpu") == "g1 g1");
+}
+
 TEST_SUITE_END();

@@ -74,6 +74,10 @@ TEST_CASE("a chunk that no host can hold is never run") {
   const std::string own =
       R"({"nodes":{)" + vnode("a", "a", 2, R"(,"queue":"normal")") + "," + vnode("b", "b", 68, "") + "}}";
   CHECK(waits("1:ncpus=4", "ncpus", own).never);
+  // Of vnodes without a host each is one.
+  const char* hostless =
+      R"({"nodes":{"a":{"resources_available":{"ncpus":40}},"b":{"resources_available":{"ncpus":40}}}})";
+  CHECK(waits("1:ncpus=69", "ncpus", hostless).never);
 }
 
 TEST_SUITE_END();
