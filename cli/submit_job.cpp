@@ -16,6 +16,7 @@
 #include "schedulers/client/job_paths.hpp"
 #include "schedulers/client/job_submission.hpp"
 #include "schedulers/client/node_fit.hpp"
+#include "schedulers/client/scheduler_access.hpp"
 #include "schedulers/job/script_forms.hpp"
 
 #include <fmt/format.h>
@@ -211,8 +212,8 @@ void resolve_own_program(System& system, JobRequest& wanted) {
 }
 
 // A scheduler accepts some jobs that can never start.
-void check_request(System& system, const JobRequest& wanted, bool dry_run) {
-  auto fault = find_request_fault(system, wanted);
+void check_request(System& system, const JobRequest& wanted, const CommandRunner& ask, bool dry_run) {
+  auto fault = find_request_fault(ask, wanted);
   if (!fault) return;
   if (fault->unless.empty() && !dry_run) throw Error(ErrorKind::request, fault->message);
   if (!fault->unless.empty()) fault->message.what += ", unless " + fault->unless;
@@ -222,7 +223,8 @@ void check_request(System& system, const JobRequest& wanted, bool dry_run) {
 }  // namespace
 
 int submit_job(System& system, const JobOptions& options, bool detach) {
-  JobRequest wanted = load_job_request(system, options, check_passed_options);
+  const CommandRunner ask = ask_once(system);  // the list of a large cluster's nodes is long
+  JobRequest wanted = load_job_request(system, options, ask, check_passed_options);
   if (!wanted.parsed.errors.empty()) return print_errors(system, wanted);
   resolve_own_program(system, wanted);
   choose_affinity(system, wanted);
@@ -234,7 +236,7 @@ int submit_job(System& system, const JobOptions& options, bool detach) {
   print_remarks(system, wanted);
   if (options.again) print_values_of_now(system, wanted.parsed.job);
   print_left_out(system, *scheduler);
-  check_request(system, wanted, dry_run);
+  check_request(system, wanted, ask, dry_run);
   if (dry_run) return show_submission(system, wanted, *scheduler);
   check_dependencies(system, wanted);
   const JobRef job = schedulers::submit_job(system, wanted, *scheduler);

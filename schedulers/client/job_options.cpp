@@ -5,7 +5,6 @@
 #include "base/text/text.hpp"
 #include "schedulers/client/job_template.hpp"
 #include "schedulers/client/job_variables.hpp"
-#include "schedulers/client/node_cores.hpp"
 #include "schedulers/client/node_fit.hpp"
 #include "schedulers/client/scheduler_access.hpp"
 #include "schedulers/client/site_files.hpp"
@@ -199,24 +198,6 @@ bool is_typed(const Message& error) {
          error.where == "behind '--'";
 }
 
-// The scheduler lists the cores of its nodes: a person is asked only where they differ.
-void complete_cores(System& system, JobRequest& wanted) {
-  if (!wanted.parsed.lacks_cores) return;
-  const JobSpec& job = wanted.parsed.job;
-  const NodeCores found = find_node_cores(system, job.scheduler, job.queue);
-  if (found.cores) {
-    wanted.settings["cores_per_node"] =
-        flag_setting("cores_per_node", std::to_string(*found.cores), found.source);
-    wanted.parsed = read_job(wanted.settings, found.nodes);
-    wanted.parsed.remarks.push_back(fmt::format("cores_per_node: {}, as {}", *found.cores, found.source));
-    return;
-  }
-  const std::string why = found.counts.empty() ? found.problem : "the nodes differ: " + found.counts;
-  for (Message& error : wanted.parsed.errors) {
-    if (!why.empty() && error.what.find("cores_per_node is") != std::string::npos) error.what += "; " + why;
-  }
-}
-
 // "submit 4x2x1 python": one bare word more, and no program.
 void hint_at_dashes(const JobOptions& options, std::vector<Message>& errors) {
   if (options.hosts.empty() || options.hosts.find_first_of(",[@") != std::string::npos) return;
@@ -271,7 +252,7 @@ JobLayers load_job_layers(System& system, const JobOptions& options) {
   return layers;
 }
 
-JobRequest load_job_request(System& system, const JobOptions& options,
+JobRequest load_job_request(System& system, const JobOptions& options, const CommandRunner& ask,
                             const PassedOptionCheck& check_passed) {
   JobLayers layers = load_job_layers(system, options);
   const std::vector<Message>& errors = layers.errors;
@@ -280,8 +261,8 @@ JobRequest load_job_request(System& system, const JobOptions& options,
   wanted.site = std::move(layers.site);
   wanted.configuration_files = std::move(layers.configuration_files);
   wanted.parsed = read_job(wanted.settings);
-  complete_cores(system, wanted);
-  complete_shared_cpus(system, wanted);
+  complete_cores(ask, wanted);
+  complete_shared_cpus(ask, wanted);
   resolve_variables(system.environment, options.dry_run, wanted);
   warn_of_data_variable(system.environment, wanted);
   wanted.parsed.remarks.insert(wanted.parsed.remarks.begin(), layers.remarks.begin(), layers.remarks.end());

@@ -8,6 +8,7 @@
 #include "base/text/error.hpp"
 #include "schedulers/client/job_request.hpp"
 #include "schedulers/job/job_settings.hpp"
+#include "schedulers/job/scheduler.hpp"
 #include "schedulers/job/setting_reader.hpp"
 
 #include <functional>
@@ -47,8 +48,9 @@ struct JobLayers {
 JobLayers load_job_layers(System& system, const JobOptions& options);
 
 // Reads the layers and the job. Errors of all layers are in reading.errors. Error{usage} for options that
-// exclude each other, Error{request} for a file that cannot be read.
-JobRequest load_job_request(System& system, const JobOptions& options,
+// exclude each other, Error{request} for a file that cannot be read. What the settings lack is looked up by
+// `ask`.
+JobRequest load_job_request(System& system, const JobOptions& options, const CommandRunner& ask,
                             const PassedOptionCheck& check_passed = {});
 
 // The errors that `submit` would report for a job file with these settings, on any machine.

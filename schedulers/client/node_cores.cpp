@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <map>
 
 namespace ddlrun::schedulers {
@@ -56,9 +55,7 @@ NodeCores summarize_node_cores(const std::vector<ListedNode>& nodes, const std::
   return found;
 }
 
-NodeListing list_nodes(System& system, SchedulerKind kind, const std::string& queue) {
-  ProcessLimits limits;
-  limits.timeout = std::chrono::seconds(10);
+NodeListing list_nodes(const CommandRunner& ask, SchedulerKind kind, const std::string& queue) {
   const bool pbs = kind == SchedulerKind::pbs;
   if (!pbs && kind != SchedulerKind::slurm) return {};
   NodeListing listing;
@@ -66,7 +63,7 @@ NodeListing list_nodes(System& system, SchedulerKind kind, const std::string& qu
   Command command =
       pbs ? Command{"pbsnodes", "-a", "-F", "json"} : Command{"sinfo", "-h", "-N", "-o", "%N %X %Y %c %G"};
   if (!pbs && !queue.empty()) command.insert(command.end(), {"-p", queue});
-  const ProcessResult result = system.processes.run(command, limits);
+  const ProcessResult result = ask(command);
   if (!result.ok())
     listing.problem = why_no_answer(listing.command, result);
   else
@@ -74,8 +71,8 @@ NodeListing list_nodes(System& system, SchedulerKind kind, const std::string& qu
   return listing;
 }
 
-NodeCores find_node_cores(System& system, SchedulerKind kind, const std::string& queue) {
-  const NodeListing listing = list_nodes(system, kind, queue);
+NodeCores find_node_cores(const CommandRunner& ask, SchedulerKind kind, const std::string& queue) {
+  const NodeListing listing = list_nodes(ask, kind, queue);
   if (!listing.problem.empty()) return {{}, 0, "", "", listing.problem};
   return summarize_node_cores(listing.nodes, kind == SchedulerKind::pbs ? queue : "", listing.command);
 }

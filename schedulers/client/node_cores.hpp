@@ -2,9 +2,8 @@
 // The cores of a queue's nodes, as the scheduler lists them, for jobs whose settings lack them.
 #pragma once
 
-#include "base/os/system.hpp"
 #include "schedulers/job/node_list.hpp"
-#include "schedulers/job/scheduler_kinds.hpp"
+#include "schedulers/job/scheduler.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -35,11 +34,10 @@ struct NodeListing {
   std::string problem;            // what the command reports that failed
 };
 
-// By `pbsnodes`, all nodes of the server, or by `sinfo`, those of the queue; for at most 10 s.
-NodeListing list_nodes(System& system, SchedulerKind kind, const std::string& queue);
+// By `pbsnodes`, all nodes of the server, or by `sinfo`, those of the queue.
+NodeListing list_nodes(const CommandRunner& ask, SchedulerKind kind, const std::string& queue);
 
-// The same; no cores where the scheduler does not answer or has no such
-// list.
-NodeCores find_node_cores(System& system, SchedulerKind kind, const std::string& queue);
+// The same; no cores where the scheduler does not answer or has no such list.
+NodeCores find_node_cores(const CommandRunner& ask, SchedulerKind kind, const std::string& queue);
 
 }  // namespace ddlrun::schedulers

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <initializer_list>
 #include <string>
@@ -153,12 +152,12 @@ bool gives(const JobRequest& wanted, std::initializer_list<std::string_view> opt
          std::ranges::any_of(wanted.parsed.job.directives, has);
 }
 
-// Whether the nodes that the scheduler lists are not those of the request, or it has another form.
+// Whether the request has another form than the job's settings.
 bool is_of_directives(const JobRequest& wanted) {
   const JobSpec& job = wanted.parsed.job;
   if (!job.script_template.empty()) return true;  // what it requests is in its text
   if (job.scheduler == SchedulerKind::slurm) return gives(wanted, {"-O", "--overcommit"});
-  return gives(wanted, {"-l", "-q"}) || job.queue.find('@') != std::string::npos;
+  return gives(wanted, {"-l"});
 }
 
 // The partition of the job is its queue, else the default; nothing where it is known by other words only: a
@@ -169,11 +168,17 @@ bool knows_partition(const JobRequest& wanted) {
          (job.reservation.empty() && !gives(wanted, {"-p", "--partition", "--reservation"}));
 }
 
+// Whether the job runs on nodes that the scheduler here does not list for it: of another cluster or server,
+// or of a queue that the job's settings do not name.
+bool runs_elsewhere(const JobRequest& wanted) {
+  const JobSpec& job = wanted.parsed.job;
+  if (job.scheduler == SchedulerKind::slurm) return gives(wanted, {"-M", "--clusters"});
+  return gives(wanted, {"-q"}) || job.queue.find('@') != std::string::npos;
+}
+
 // Nothing where the scheduler does not answer.
-std::optional<std::vector<PartitionLimits>> read_partitions(System& system) {
-  ProcessLimits limits;
-  limits.timeout = std::chrono::seconds(10);
-  const ProcessResult answer = system.processes.run(partition_limits_command(), limits);
+std::optional<std::vector<PartitionLimits>> read_partitions(const CommandRunner& ask) {
+  const ProcessResult answer = ask(partition_limits_command());
   if (!answer.ok()) return std::nullopt;
   return parse_partition_limits(answer.out);
 }
@@ -202,13 +207,13 @@ std::optional<RequestFault> find_node_fault(const JobSpec& job, const std::vecto
   return first;
 }
 
-std::optional<RequestFault> find_request_fault(System& system, const JobRequest& wanted) {
+std::optional<RequestFault> find_request_fault(const CommandRunner& ask, const JobRequest& wanted) {
   const JobSpec& job = wanted.parsed.job;
   const bool slurm = job.scheduler == SchedulerKind::slurm;
-  if (slurm && gives(wanted, {"-M", "--clusters"})) return std::nullopt;
+  if (runs_elsewhere(wanted)) return std::nullopt;
   std::string queue = job.queue;
   if (slurm && knows_partition(wanted)) {
-    const auto partitions = read_partitions(system);
+    const auto partitions = read_partitions(ask);
     if (!partitions) return std::nullopt;
     if (auto fault = find_limit_fault(job, *partitions)) {
       if (!job.qos.empty())
@@ -221,19 +226,39 @@ std::optional<RequestFault> find_request_fault(System& system, const JobRequest&
     queue = partition_of(wanted, *partitions);
   }
   if (is_of_directives(wanted)) return std::nullopt;
-  const NodeListing listing = list_nodes(system, job.scheduler, queue);
+  const NodeListing listing = list_nodes(ask, job.scheduler, queue);
   return find_node_fault(job, slurm ? listing.nodes : possible_nodes(listing.nodes, queue), listing.command);
 }
 
-void complete_shared_cpus(System& system, JobRequest& wanted) {
+void complete_cores(const CommandRunner& ask, JobRequest& wanted) {
+  if (!wanted.parsed.lacks_cores || runs_elsewhere(wanted)) return;
+  const JobSpec& job = wanted.parsed.job;
+  std::string queue = job.queue;
+  if (job.scheduler == SchedulerKind::slurm && queue.empty() && knows_partition(wanted))
+    queue = partition_of(wanted, read_partitions(ask).value_or(std::vector<PartitionLimits>()));
+  const NodeCores found = find_node_cores(ask, job.scheduler, queue);
+  if (found.cores) {
+    wanted.settings["cores_per_node"] =
+        flag_setting("cores_per_node", std::to_string(*found.cores), found.source);
+    wanted.parsed = read_job(wanted.settings, found.nodes);
+    wanted.parsed.remarks.push_back(fmt::format("cores_per_node: {}, as {}", *found.cores, found.source));
+    return;
+  }
+  const std::string why = found.counts.empty() ? found.problem : "the nodes differ: " + found.counts;
+  for (Message& error : wanted.parsed.errors) {
+    if (!why.empty() && error.what.find("cores_per_node is") != std::string::npos) error.what += "; " + why;
+  }
+}
+
+void complete_shared_cpus(const CommandRunner& ask, JobRequest& wanted) {
   JobSpec& job = wanted.parsed.job;
   const bool lacks = job.oversubscribes() && job.runner == Runner::ddlrun && job.cores_per_node == 0;
   if (!lacks || job.scheduler != SchedulerKind::slurm || !wanted.parsed.errors.empty() ||
-      gives(wanted, {"-M", "--clusters"}) || is_of_directives(wanted))
+      runs_elsewhere(wanted) || is_of_directives(wanted))
     return;
-  const auto partitions = read_partitions(system);
+  const auto partitions = read_partitions(ask);
   if (!partitions) return;
-  NodeListing listing = list_nodes(system, job.scheduler, partition_of(wanted, *partitions));
+  NodeListing listing = list_nodes(ask, job.scheduler, partition_of(wanted, *partitions));
   std::erase_if(listing.nodes, [&](const ListedNode& node) {
     const bool is_other = !job.hosts.empty() && std::ranges::find(job.hosts, node.name) == job.hosts.end();
     return node.cpus == 0 || is_other;

@@ -9,6 +9,8 @@
 
 #include <array>
 #include <chrono>
+#include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -16,7 +18,7 @@ namespace ddlrun::schedulers {
 
 namespace {
 
-constexpr std::chrono::seconds command_timeout{60};
+constexpr std::chrono::seconds command_timeout{60}, list_timeout{10};
 constexpr std::array<std::pair<SchedulerKind, std::string_view>, 4> kinds{{{SchedulerKind::slurm, "slurm"},
                                                                            {SchedulerKind::pbs, "pbs"},
                                                                            {SchedulerKind::torque, "torque"},
@@ -29,13 +31,24 @@ std::optional<SchedulerKind> kind_of(const std::string& name) {
   return std::nullopt;
 }
 
+CommandRunner runner_within(System& system, std::chrono::seconds timeout) {
+  return [&system, timeout](const Command& command) {
+    ProcessLimits limits;
+    limits.timeout = timeout;
+    return system.processes.run(command, limits);
+  };
+}
+
 }  // namespace
 
-CommandRunner scheduler_runner(System& system) {
-  return [&system](const Command& command) {
-    ProcessLimits limits;
-    limits.timeout = command_timeout;
-    return system.processes.run(command, limits);
+CommandRunner scheduler_runner(System& system) { return runner_within(system, command_timeout); }
+
+CommandRunner ask_once(System& system) {
+  // Shared: a CommandRunner is a copy.
+  auto answers = std::make_shared<std::map<Command, ProcessResult>>();
+  return [answers, ask = runner_within(system, list_timeout)](const Command& command) {
+    const auto known = answers->find(command);
+    return known != answers->end() ? known->second : answers->emplace(command, ask(command)).first->second;
   };
 }
 
@@ -54,11 +67,7 @@ SchedulerKind parse_scheduler(const std::string& name) {
 }
 
 SchedulerKind find_scheduler(System& system) {
-  const CommandRunner ask = [&](const Command& command) {
-    ProcessLimits limits;
-    limits.timeout = std::chrono::seconds(10);
-    return system.processes.run(command, limits);
-  };
+  const CommandRunner ask = runner_within(system, list_timeout);
   const auto found_in_path = [&](const std::string& tool) { return !find_program(system, tool).empty(); };
   const auto kind = detect_scheduler(found_in_path, system.environment.variables, ask);
   if (kind) return *kind;

@@ -12,6 +12,9 @@ namespace ddlrun::schedulers {
 
 // Runs a command of the scheduler, for at most 60 s.
 CommandRunner scheduler_runner(System& system);
+// Runs each command once, for at most 10 s; the same command again gets the same answer, also where it
+// failed.
+CommandRunner ask_once(System& system);
 
 // The scheduler of this machine: Error{request} if there is none.
 SchedulerKind find_scheduler(System& system);

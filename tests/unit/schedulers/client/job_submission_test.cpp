@@ -7,6 +7,7 @@
 #include "schedulers/client/job_dependencies.hpp"
 #include "schedulers/client/job_options.hpp"
 #include "schedulers/client/job_template.hpp"
+#include "schedulers/client/node_fit.hpp"
 #include "schedulers/client/scheduler_access.hpp"
 #include "schedulers/job/job_settings_text.hpp"
 #include "tests/support/fake_system.hpp"
@@ -42,13 +43,13 @@ struct Submitted : tests::FakeSystem {
     };
   }
   JobRequest request() {
-    JobRequest wanted = load_job_request(system, options);
+    JobRequest wanted = load_job_request(system, options, ask_once(system));
     for (const Message& error : wanted.parsed.errors) FAIL_CHECK(error.where, ": ", error.what);
     return wanted;
   }
   std::vector<std::string> errors() {
     std::vector<std::string> texts;
-    JobRequest wanted = load_job_request(system, options);
+    JobRequest wanted = load_job_request(system, options, ask_once(system));
     if (wanted.parsed.errors.empty()) read_template(system, wanted);
     for (const Message& error : wanted.parsed.errors) texts.push_back(error.where + ": " + error.what);
     return texts;
@@ -350,6 +351,40 @@ TEST_CASE("environment: a name that nothing sets is refused, and PBS gets none t
   std::tie(remarks, script) = prepared();
   CHECK(remarks.find("environment") == std::string::npos);
   CHECK(script.find("#PBS -v") == std::string::npos);
+}
+
+TEST_CASE("one list of nodes serves all questions of a submission") {
+  Submitted job;
+  bool answers = true;
+  job.processes.answer = [&](const Command& command) {
+    ProcessResult result;
+    result.exit_status = answers ? 0 : 1;
+    if (!answers) return result;
+    if (command[0] == "pbsnodes")
+      result.out = R"({"nodes":{"n1":{"resources_available":{"host":"n1","ncpus":40}}}})";
+    if (command[0] == "sinfo")
+      result.out = command.back() == "%P %l %s" ? "all* 2:00:00 1-9\n" : "n1 1 2 2 (null)\n";
+    return result;
+  };
+  const auto asked = [&](const char* program) {
+    job.processes.ran.clear();
+    const CommandRunner ask = ask_once(job.system);
+    const JobRequest wanted = load_job_request(job.system, job.options, ask);
+    for (int i = 0; i < 2; ++i) find_request_fault(ask, wanted);
+    return std::ranges::count_if(job.processes.ran, [&](const Command& ran) { return ran[0] == program; });
+  };
+  job.options.flags["oversubscribe"] = {"yes"};
+  CHECK(asked("sinfo") == 2);  // partitions, and the nodes of one
+  job.options.flags["exclusive"] = {"no"};
+  CHECK(asked("sinfo") == 2);  // also for the cores
+  answers = false;
+  CHECK(asked("sinfo") == 2);
+  answers = true;
+  job.options.slurm = false;
+  job.options.pbs = true;
+  CHECK(asked("pbsnodes") == 1);
+  answers = false;
+  CHECK(asked("pbsnodes") == 1);
 }
 
 TEST_SUITE_END();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "schedulers/client/node_cores.hpp"
 
+#include "schedulers/client/scheduler_access.hpp"
 #include "tests/support/fake_system.hpp"
 #include "tests/unit/schedulers/recorded.hpp"
 
@@ -69,13 +70,14 @@ TEST_CASE("pbsnodes or sinfo is asked; what fails gives nothing") {
                                  : tests::answered("", 1, "pbsnodes: cannot connect to server");
   };
   System system = fake.interfaces();
-  CHECK(find_node_cores(system, SchedulerKind::slurm, "gpu").cores == 40u);
+  const CommandRunner ask = scheduler_runner(system);
+  CHECK(find_node_cores(ask, SchedulerKind::slurm, "gpu").cores == 40u);
   CHECK(fake.processes.ran.back() == Command{"sinfo", "-h", "-N", "-o", "%N %X %Y %c %G", "-p", "gpu"});
-  const NodeCores none = find_node_cores(system, SchedulerKind::pbs, "");
+  const NodeCores none = find_node_cores(ask, SchedulerKind::pbs, "");
   CHECK_FALSE(none.cores);
   CHECK(none.counts.empty());
   CHECK(none.problem == "pbsnodes reports \"cannot connect to server\" (exit status 1)");
-  CHECK_FALSE(find_node_cores(system, SchedulerKind::local, "").cores);
+  CHECK_FALSE(find_node_cores(ask, SchedulerKind::local, "").cores);
   CHECK(fake.processes.ran.size() == 2);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "schedulers/client/node_fit.hpp"
 
+#include "schedulers/client/scheduler_access.hpp"
 #include "tests/support/fake_system.hpp"
 
 #include <doctest/doctest.h>
@@ -127,34 +128,36 @@ TEST_CASE("the scheduler is asked; one that does not answer is no fault") {
     return answer_of_slurm(command);
   };
   System system = fake.interfaces();
+  const CommandRunner ask = scheduler_runner(system);
   JobRequest wanted = request_of(job_of(1, 1));
   JobSpec& job = wanted.parsed.job;
   job.walltime_seconds = 3600;
-  REQUIRE(find_request_fault(system, wanted));
-  CHECK(find_request_fault(system, wanted)->message.hint.ends_with("; or --qos NAME, one that permits more"));
-  CHECK(find_request_fault(system, wanted)->unless == "");
+  REQUIRE(find_request_fault(ask, wanted));
+  CHECK(find_request_fault(ask, wanted)->message.hint.ends_with("; or --qos NAME, one that permits more"));
+  CHECK(find_request_fault(ask, wanted)->unless == "");
   job.qos = "big";
-  CHECK(find_request_fault(system, wanted)->unless == "QOS big permits it");
+  CHECK(find_request_fault(ask, wanted)->unless == "QOS big permits it");
   job.walltime_seconds = 60;
-  CHECK_FALSE(find_request_fault(system, wanted));
+  CHECK_FALSE(find_request_fault(ask, wanted));
   job.dims = {4, 1, 1, 1};
-  REQUIRE(find_request_fault(system, wanted));  // by the nodes of the default partition
-  CHECK(find_request_fault(system, wanted)->unless == "");
+  REQUIRE(find_request_fault(ask, wanted));  // by the nodes of the default partition
+  CHECK(find_request_fault(ask, wanted)->unless == "");
   CHECK(fake.processes.ran.back() == Command{"sinfo", "-h", "-N", "-o", "%N %X %Y %c %G", "-p", "normal"});
   job.queue = "big";
-  CHECK_FALSE(find_request_fault(system, wanted));
+  CHECK_FALSE(find_request_fault(ask, wanted));
   job.queue.clear();
   answers = false;
-  CHECK_FALSE(find_request_fault(system, wanted));
+  CHECK_FALSE(find_request_fault(ask, wanted));
   answers = true;
   job.scheduler = SchedulerKind::local;
-  CHECK_FALSE(find_request_fault(system, wanted));
+  CHECK_FALSE(find_request_fault(ask, wanted));
 }
 
 TEST_CASE("lines for the scheduler, the job's or the site's, may change what is requested") {
   tests::FakeSystem fake;
   fake.processes.answer = answer_of_slurm;
   System system = fake.interfaces();
+  const CommandRunner ask = scheduler_runner(system);
   JobSpec large = job_of(4, 1), slow = job_of(1, 1);
   slow.walltime_seconds = 3600;
   struct Row {
@@ -168,18 +171,18 @@ TEST_CASE("lines for the scheduler, the job's or the site's, may change what is 
     CAPTURE(row.directive);
     JobRequest wanted = request_of(large);
     wanted.parsed.job.directives = {row.directive};
-    CHECK(find_request_fault(system, wanted).has_value() == row.large);
+    CHECK(find_request_fault(ask, wanted).has_value() == row.large);
     wanted = request_of(large);
     wanted.site.directives = {row.directive};
-    CHECK(find_request_fault(system, wanted).has_value() == row.large);
+    CHECK(find_request_fault(ask, wanted).has_value() == row.large);
     wanted.parsed.job = slow;
-    CHECK(find_request_fault(system, wanted).has_value() == row.slow);
+    CHECK(find_request_fault(ask, wanted).has_value() == row.slow);
   }
   JobRequest wanted = request_of(slow);
   wanted.site.directives = {"--qos=long"};
-  CHECK(find_request_fault(system, wanted)->unless == "the QOS of its directives permits it");
+  CHECK(find_request_fault(ask, wanted)->unless == "the QOS of its directives permits it");
   slow.reservation = "r";  // it has a partition of its own
-  CHECK_FALSE(find_request_fault(system, request_of(slow)));
+  CHECK_FALSE(find_request_fault(ask, request_of(slow)));
 }
 
 TEST_CASE("PBS: a queue without nodes of its own may pass a job on to one that has some") {
@@ -189,33 +192,35 @@ TEST_CASE("PBS: a queue without nodes of its own may pass a job on to one that h
       "l1":{"queue":"large","resources_available":{"host":"l1","ncpus":64}}}})");
   };
   System system = fake.interfaces();
+  const CommandRunner ask = scheduler_runner(system);
   JobSpec job = job_of(32, 1);
   job.scheduler = SchedulerKind::pbs;
   job.cores_per_node = 64;
   for (const char* queue : {"", "route", "large", "small@other"}) {
     CAPTURE(queue);
     job.queue = queue;
-    CHECK_FALSE(find_request_fault(system, request_of(job)));
+    CHECK_FALSE(find_request_fault(ask, request_of(job)));
   }
   job.cores_per_node = 65;
-  CHECK_FALSE(find_request_fault(system, request_of(job)));  // of another server
+  CHECK_FALSE(find_request_fault(ask, request_of(job)));  // of another server
   job.queue = "route";
-  CHECK(find_request_fault(system, request_of(job)));
+  CHECK(find_request_fault(ask, request_of(job)));
   job.queue = "large";
-  CHECK(find_request_fault(system, request_of(job)));
+  CHECK(find_request_fault(ask, request_of(job)));
   JobRequest wanted = request_of(job);
   wanted.site.directives = {"-l place=pack"};
-  CHECK_FALSE(find_request_fault(system, wanted));
+  CHECK_FALSE(find_request_fault(ask, wanted));
 }
 
 TEST_CASE("ranks that share cores on Slurm: the CPUs that enough nodes have") {
   tests::FakeSystem fake;
   fake.processes.answer = answer_of_slurm;
   System system = fake.interfaces();
+  const CommandRunner ask = scheduler_runner(system);
   const auto shared = [&](JobSpec job) {
     job.launch_options = {{"oversubscribe", {"--oversubscribe"}}};
     JobRequest wanted = request_of(job);
-    complete_shared_cpus(system, wanted);
+    complete_shared_cpus(ask, wanted);
     CHECK(wanted.parsed.remarks.size() == (wanted.parsed.job.shared_cpus > 0 ? 1 : 0));
     return wanted.parsed.job.shared_cpus;
   };
@@ -236,6 +241,23 @@ TEST_CASE("ranks that share cores on Slurm: the CPUs that enough nodes have") {
   CHECK(shared(job) == 2);
   job.cores_per_node = 4;  // known
   CHECK(shared(job) == 0);
+}
+
+TEST_CASE("the cores that settings lack, on Slurm: of the default partition, of no other cluster") {
+  tests::FakeSystem fake;
+  fake.processes.answer = answer_of_slurm;
+  System system = fake.interfaces();
+  JobRequest wanted = request_of(job_of(1, 1));
+  wanted.parsed.lacks_cores = true;
+  wanted.site.directives = {"-M other"};
+  complete_cores(scheduler_runner(system), wanted);
+  CHECK(wanted.settings.empty());
+  CHECK(fake.processes.ran.empty());
+  wanted.site.directives.clear();
+  complete_cores(scheduler_runner(system), wanted);
+  REQUIRE(wanted.settings.contains("cores_per_node"));
+  CHECK(wanted.settings.at("cores_per_node").value.text == "2");  // "big" has 16
+  CHECK(wanted.settings.at("cores_per_node").origin == "all 2 nodes, by sinfo");
 }
 
 TEST_SUITE_END();
