@@ -3,6 +3,7 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "schedulers/client/job_end.hpp"
 #include "schedulers/client/job_history.hpp"
 #include "schedulers/client/job_log.hpp"
 #include "schedulers/client/job_outcome.hpp"
@@ -138,7 +139,7 @@ class Follower {
     for (Followed& one : followed_) {
       if (one.over || !one.written || pace_.failures == 0) continue;
       one.status = status_of_written(one.job, *one.written, was_timed_out(system_, one.job));
-      remember_state(system_, one.job, one.status);
+      keep_end(one);
       one.over = true;
     }
   }
@@ -182,8 +183,14 @@ class Follower {
     const std::string hosts = one.status.hosts;
     one.status = status_of_written(one.job, *one.written, false);
     one.status.hosts = hosts;
-    remember_state(system_, one.job, one.status);
+    keep_end(one);
     return true;
+  }
+
+  // The status of this command: what the scheduler answers later does not change it.
+  void keep_end(const Followed& one) {
+    record_job_end(system_, one.job, one.status);
+    remember_state(system_, one.job, one.status);
   }
 
   // Where a job cannot be started again under its own id, it has handed in the next and wrote down its id.

@@ -38,7 +38,7 @@ std::string how_it_failed(const JobRef& job, const JobStatus& status, const std:
 std::string how_job_ended(const JobRef& job, const JobStatus& status, const std::string& first) {
   switch (status.state) {
     case JobState::completed:
-      return "completed";
+      return status.at_limit ? "completed: " + status.explained : "completed";
     case JobState::failed:
       if (is_saved_end(status)) return "was stopped by its signal, and saved (exit status 75)";
       return how_it_failed(job, status, first);
@@ -130,6 +130,8 @@ std::string next_step(System& system, const JobRef& job, const JobStatus& status
   if (status.never) return fmt::format("ddlrun cancel {}; then {}", quote_shell(job.id), status.remedy);
   switch (status.state) {
     case JobState::timed_out:
+      if (read_exit_status(system, job) == 0)
+        return job.output.empty() ? "" : "less " + quote_shell(job.output);
       return after_time_limit(system, job);
     case JobState::failed:
       if (is_saved_end(status))

@@ -3,6 +3,7 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "schedulers/client/job_end.hpp"
 #include "schedulers/client/job_history.hpp"
 #include "schedulers/client/job_options.hpp"
 #include "schedulers/client/job_outcome.hpp"
@@ -30,19 +31,6 @@ void check_id(const std::string& id) {
   if (!odd && id[0] >= '0' && id[0] <= '9') return;
   throw Error(ErrorKind::usage, {fmt::format("'{}' is not a job ID", printable(id, 60)), "",
                                  "the number that ddlrun submit printed; ddlrun jobs lists yours"});
-}
-
-// "15_3" -> 15 and 3, "3[0].server" -> 3[].server and 0; no task otherwise.
-struct IdParts {
-  std::string job, task;
-};
-IdParts parts_of(const std::string& id) {
-  const std::size_t at = id.find_first_of("_[");
-  if (at == std::string::npos) return {id, ""};
-  if (id[at] == '_') return {id.substr(0, at), id.substr(at + 1)};
-  const std::size_t close = id.find(']', at);
-  if (close == std::string::npos) return {id, ""};
-  return {id.substr(0, at) + "[]" + id.substr(close + 1), id.substr(at + 1, close - at - 1)};
 }
 
 std::optional<JobRef> find_remembered(System& system, const std::string& id) {
@@ -97,19 +85,27 @@ JobRef find_newest(System& system, const std::string& word) {
   return *std::move(newest);
 }
 
-// An array that the scheduler has forgotten as a whole, by what its tasks wrote; `unknown` where none did.
-JobStatus status_of_tasks(System& system, const JobRef& job, const JobStatus& unknown) {
+// A task that the scheduler does not have (any more): its end as it was seen, else what it wrote.
+std::optional<JobStatus> forgotten_task(System& system, const JobRef& job, const JobEnds& ends,
+                                        std::uint64_t index) {
+  JobRef task = job;
+  task.id = task_id(job, index);
+  task.task = std::to_string(index);
+  if (const auto end = ends.find(task.id); end != ends.end()) return end->second;
+  const auto written = read_exit_status(system, task);
+  return written ? std::optional(status_of_written(task, *written, false)) : std::nullopt;
+}
+
+// An array that the scheduler has forgotten as a whole, by what is recorded of its tasks and what they wrote;
+// `unknown` where neither is there.
+JobStatus status_of_tasks(System& system, const JobRef& job, const JobEnds& ends, const JobStatus& unknown) {
   std::vector<JobStatus> tasks;
   std::size_t unfinished = 0;
   for (const std::uint64_t index : submitted_tasks(system, job)) {
-    JobRef task = job;
-    task.id = task_id(job, index);
-    task.task = std::to_string(index);
-    const auto written = read_exit_status(system, task);
-    unfinished += written ? 0 : 1;
-    JobStatus status;
-    status.id = task.id;
-    tasks.push_back(written ? status_of_written(task, *written, false) : status);
+    auto task = forgotten_task(system, job, ends, index);
+    unfinished += task ? 0 : 1;
+    tasks.push_back(task ? *std::move(task) : JobStatus());
+    tasks.back().id = task_id(job, index);
   }
   const std::size_t all = tasks.size();
   if (all == unfinished) return unknown;
@@ -119,6 +115,26 @@ JobStatus status_of_tasks(System& system, const JobRef& job, const JobStatus& un
                                  unfinished, all);
   if (joined.state == JobState::completed) joined.state = JobState::unknown;
   return joined;
+}
+
+// Slurm without accounting forgets the tasks of an array one by one, those that ended first.
+void add_forgotten_tasks(System& system, const JobRef& job, const JobEnds& ends, JobStatus& status) {
+  if (!status.may_lack_tasks) return;
+  std::vector<JobStatus> tasks = status.tasks;
+  for (const std::uint64_t index : submitted_tasks(system, job)) {
+    const JobId id = task_id(job, index);
+    if (std::ranges::find(status.tasks, id, &JobStatus::id) != status.tasks.end()) continue;
+    if (auto task = forgotten_task(system, job, ends, index)) tasks.push_back(*std::move(task));
+  }
+  if (tasks.size() == status.tasks.size()) return;
+  std::ranges::stable_sort(tasks, {}, [](const JobStatus& task) {
+    return parse_unsigned(parts_of(task.id).task).value_or(UINT64_MAX);
+  });
+  JobStatus joined = join_tasks(status.id, std::move(tasks));
+  joined.word = status.word;
+  joined.explained = status.explained;
+  joined.may_lack_tasks = true;
+  status = std::move(joined);
 }
 
 using Answers = std::map<std::pair<SchedulerKind, JobId>, JobStatus>;
@@ -157,10 +173,17 @@ void correct_tasks(System& system, const JobRef& job, JobStatus& status) {
   status.word = word;
 }
 
-// By its own files, else by the history, if it is over.
-JobStatus status_without_scheduler(System& system, const JobRef& job, const JobStatus& unknown) {
-  const bool timed_out = was_timed_out(system, job);
+// By its recorded end, its own files, else by the history, if it is over.
+JobStatus status_without_scheduler(System& system, const JobRef& job, const JobEnds& ends,
+                                   const JobStatus& unknown) {
+  if (const auto end = ends.find(job.id); end != ends.end()) return end->second;
   const auto written = read_exit_status(system, job);
+  const bool timed_out = was_timed_out(system, job);
+  // An end that no exit status shows, in a directory that could not be written to.
+  const bool is_shown = job.last.state == JobState::completed || job.last.state == JobState::failed;
+  if (is_over(job.last.state) && !is_shown && written.value_or(1) != 0 &&
+      submitted_tasks(system, job).empty())
+    return job.last;
   // A script that was killed before it ended has written none.
   if (written || timed_out) {
     JobStatus status = status_of_written(job, written.value_or(128 + 9), timed_out);
@@ -169,7 +192,7 @@ JobStatus status_without_scheduler(System& system, const JobRef& job, const JobS
     return status;
   }
   if (!job.task.empty()) return unknown;
-  const JobStatus status = status_of_tasks(system, job, unknown);
+  const JobStatus status = status_of_tasks(system, job, ends, unknown);
   const bool remembered =
       status.state == JobState::unknown && status.tasks.empty() && is_over(job.last.state);
   return remembered ? job.last : status;
@@ -273,10 +296,17 @@ std::vector<JobStatus> read_job_states(System& system, const std::vector<JobRef>
   std::vector<JobStatus> states;
   for (const JobRef& job : jobs) {
     JobStatus status = answers[{job.scheduler, job.id}];
-    if (status.state == JobState::unknown) status = status_without_scheduler(system, job, status);
+    const JobEnds ends = read_job_ends(system, job);
+    const bool is_answered = status.state != JobState::unknown;
+    if (!is_answered) status = status_without_scheduler(system, job, ends, status);
     status.id = job.id;
     correct_tasks(system, job, status);
-    if (status.state == JobState::unknown && unreachable.contains(job.scheduler)) {
+    if (is_answered) {
+      status = keep_ends(system, job, ends, std::move(status));
+      add_forgotten_tasks(system, job, ends, status);
+    }
+    const bool has_no_answer = unreachable.contains(job.scheduler);
+    if (status.state == JobState::unknown && has_no_answer) {
       status = job.last;
       status.id = job.id;
       status.explained = "as last seen; its scheduler does not answer";
@@ -287,7 +317,8 @@ std::vector<JobStatus> read_job_states(System& system, const std::vector<JobRef>
       status.may_lack_tasks = false;  // by the job's own settings these were all
       status.explained.clear();
     }
-    remember_state(system, job, status);
+    // What its files show while the scheduler does not answer may be less than that will know.
+    if (!has_no_answer) remember_state(system, job, status);
     states.push_back(std::move(status));
   }
   return states;

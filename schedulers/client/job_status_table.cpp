@@ -55,7 +55,7 @@ std::string remark(const JobStatus& status) {
   std::string text;
   if (status.state == JobState::running) {
     text = number_of_hosts(status.hosts) > 1 ? status.hosts : "";  // one stands in its column
-  } else if (status.state != JobState::completed) {
+  } else if (status.state != JobState::completed || status.at_limit) {
     text = status.clear_reason();
   }
   if (status.never)

@@ -17,17 +17,21 @@ constexpr std::uint64_t max_array_index = 100000;
 constexpr std::uint64_t max_kept_template_bytes = 1u << 20;
 constexpr std::uint64_t last_log_bytes = 1u << 16;
 
-// pbs_mom of OpenPBS and of Torque writes this line to the job's stderr when it ends the job.
-bool reports_walltime(System& system, const std::string& log) {
+std::string read_log_end(System& system, const std::string& log) {
   try {
     const auto file = log.empty() ? std::nullopt : system.files.read_from(log, 0, 0);
-    if (!file) return false;
+    if (!file) return {};
     const std::uint64_t begin = file->size > last_log_bytes ? file->size - last_log_bytes : 0;
     const auto end = system.files.read_from(log, begin, last_log_bytes);
-    return end && end->bytes.find("=>> PBS: job killed: walltime ") != std::string::npos;
+    return end ? end->bytes : std::string();
   } catch (const Error&) {
-    return false;  // not ours to read
+    return {};  // not ours to read
   }
+}
+
+// pbs_mom of OpenPBS and of Torque writes this line to the job's stderr when it ends the job.
+bool reports_walltime(System& system, const std::string& log) {
+  return read_log_end(system, log).find("=>> PBS: job killed: walltime ") != std::string::npos;
 }
 
 }  // namespace
@@ -68,6 +72,15 @@ std::string task_id(const JobRef& job, std::uint64_t index) {
   return fmt::format("{}[{}]{}", job.id.substr(0, brackets), index, job.id.substr(brackets + 2));
 }
 
+IdParts parts_of(const std::string& id) {
+  const std::size_t at = id.find_first_of("_[");
+  if (at == std::string::npos) return {id, ""};
+  if (id[at] == '_') return {id.substr(0, at), id.substr(at + 1)};
+  const std::size_t close = id.find(']', at);
+  if (close == std::string::npos) return {id, ""};
+  return {id.substr(0, at) + "[]" + id.substr(close + 1), id.substr(at + 1, close - at - 1)};
+}
+
 std::optional<int> read_exit_status(System& system, const JobRef& job) {
   if (!job.submitted_here()) return std::nullopt;
   try {
@@ -87,6 +100,15 @@ bool was_timed_out(System& system, const JobRef& job) {
   if (!is_pbs_like(job.scheduler)) return false;
   const std::string spool = job.files().spool();
   return reports_walltime(system, system.files.exists(spool) ? spool : job.output);
+}
+
+bool launch_ended_well(System& system, const std::string& log) {
+  constexpr std::string_view lead = "ddlrun: the job ";
+  bool is_well = false;
+  const std::string end = read_log_end(system, log);
+  for (const std::string_view line : split(end, '\n'))
+    if (line.starts_with(lead)) is_well = line.substr(lead.size()).starts_with("ended well; run directory ");
+  return is_well;
 }
 
 JobStatus status_of_written(const JobRef& job, int written, bool timed_out) {

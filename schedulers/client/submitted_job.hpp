@@ -22,6 +22,11 @@ std::string submitted_setting(System& system, const JobRef& job, const std::stri
 std::vector<std::uint64_t> submitted_tasks(System& system, const JobRef& job);
 // "20" and 1 -> "20_1", "3[].server" -> "3[1].server".
 std::string task_id(const JobRef& job, std::uint64_t index);
+// "15_3" -> 15 and 3, "3[0].server" -> 3[].server and 0; no task otherwise.
+struct IdParts {
+  std::string job, task;
+};
+IdParts parts_of(const std::string& id);
 
 // What the job's script wrote when it ended; nothing while it has not.
 std::optional<int> read_exit_status(System& system, const JobRef& job);
@@ -29,6 +34,10 @@ std::optional<int> read_exit_status(System& system, const JobRef& job);
 // Whether its own files prove that the job was ended at its walltime: a file of the script without a
 // scheduler, the line of pbs_mom for PBS.
 bool was_timed_out(System& system, const JobRef& job);
+
+// Whether the log ends with the word of `ddlrun launch` that the program has ended well: a signal has not
+// stopped it.
+bool launch_ended_well(System& system, const std::string& log);
 
 // The state of a job whose script has written its exit status, if the scheduler has no state.
 JobStatus status_of_written(const JobRef& job, int written, bool timed_out);

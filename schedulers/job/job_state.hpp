@@ -46,6 +46,7 @@ struct JobStatus {
   std::uint64_t all_seconds = 0;  // of these runs together
   bool never = false;  // it waits for what cannot come: it stays in the queue until somebody cancels it
   std::string remedy;  // what to ask for instead, where `never`
+  bool at_limit = false;         // completed, as its time limit came
   bool may_lack_tasks = false;   // an array of which the scheduler may have forgotten tasks
   std::vector<JobStatus> tasks;  // of an array; its own state is the join of theirs
 
