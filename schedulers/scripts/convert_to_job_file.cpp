@@ -7,6 +7,7 @@
 #include "schedulers/scripts/convert.hpp"
 #include "schedulers/scripts/convert_body.hpp"
 #include "schedulers/scripts/job_file_losses.hpp"
+#include "schedulers/scripts/job_file_signal.hpp"
 #include "schedulers/scripts/job_file_variables.hpp"
 #include "schedulers/scripts/job_file_words.hpp"
 #include "schedulers/scripts/launch_step.hpp"
@@ -24,18 +25,6 @@ namespace {
 using schedulers::flag_setting;
 using schedulers::list_setting;
 
-// Whether another process than the script's own has the program.
-bool starts_ranks(const JobScript& script, const UnwrapLauncher& unwrap) {
-  const auto is_launcher = [&](const ShellCommand& command) {
-    const auto program = unwrap(words_of(command));
-    return program && !program->empty();
-  };
-  return std::ranges::any_of(script.body, [&](const ScriptLine& line) {
-    return mentions_torchrun({line.text}) ||
-           (!line.here_text && std::ranges::any_of(parse_commands(line), is_launcher));
-  });
-}
-
 class JobFileWriter {
  public:
   JobFileWriter(const JobScript& script, const templates::SiteProfile* site, const UnwrapLauncher& unwrap,
@@ -48,8 +37,7 @@ class JobFileWriter {
         variables_(starts_ranks(script, unwrap), file_.unsupported, setup_) {}
 
   JobFile write() {
-    file_.unsupported.insert(file_.unsupported.end(), request_.unsupported.begin(),
-                             request_.unsupported.end());
+    report(request_.unsupported);
     const std::string own = script_.dialect == Dialect::slurm ? "slurm" : request_.torque ? "torque" : "pbs";
     set("scheduler", site_ == nullptr || site_->scheduler.empty() ? own : site_->scheduler);
     if (site_ != nullptr) set("site", site_->name);
@@ -58,7 +46,8 @@ class JobFileWriter {
     write_queue();
     write_life();
     write_exports();
-    for (Unsupported& loss : find_losses(script_, request_)) file_.unsupported.push_back(std::move(loss));
+    report(find_losses(script_, request_));
+    report(signal_.notes);
     report_foreign_variables();
     std::ranges::stable_sort(file_.unsupported, {},
                              [](const Unsupported& item) { return item.line == 0 ? INT32_MAX : item.line; });
@@ -74,6 +63,10 @@ class JobFileWriter {
   }
   void leave(int line, std::string text, std::string why, bool wrong = false) {
     file_.unsupported.push_back({line, std::move(text), std::move(why), wrong});
+  }
+
+  void report(const std::vector<Unsupported>& items) {
+    file_.unsupported.insert(file_.unsupported.end(), items.begin(), items.end());
   }
 
   // Where the site has another scheduler than the script: its variables are not set there.
@@ -196,8 +189,8 @@ class JobFileWriter {
       for (const std::string_view job : split(jobs, ':'))
         dependencies.push_back(kind + ":" + std::string(job));
     set_list("dependencies", dependencies);
-    set("signal", request_.signal.starts_with("B:") ? request_.signal.substr(2) : request_.signal);
-    if (can_carry_requeue(script_, request_)) set("requeue", "yes");
+    set("signal", signal_.signal);
+    if (signal_.requeues || can_carry_requeue(script_, request_)) set("requeue", "yes");
     set("workdir", request_.dir);
   }
 
@@ -224,7 +217,8 @@ class JobFileWriter {
         is_inside_ = was_open;
       } else if (program_line_ == 0) {
         const bool is_alone = commands.size() == 1 && !was_open;
-        if (!is_alone || !take_line(line, commands[0])) setup_.push_back(line.text);
+        const bool is_carried = is_alone && signal_.trap_lines.contains(line.line);
+        if (!is_carried && (!is_alone || !take_line(line, commands[0]))) setup_.push_back(line.text);
       } else if (!is_inside_) {
         report_tail(line, commands);
       }
@@ -248,9 +242,9 @@ class JobFileWriter {
     runs_all_ = true;
     leave(last.line, last.text, "no command is the program: a shell runs them all, once on the first host");
   }
-  // What only prints is no loss of the job.
+  // What only prints or waits is no loss of the job.
   void report_tail(const ScriptLine& line, const std::vector<ShellCommand>& commands) {
-    if (commands.size() == 1 && commands[0].name() == "exit") return;
+    if (is_end_of_script(commands)) return;
     leave(line.line, line.text, "runs after the program: not carried over", !only_prints(commands));
   }
   bool take_program(const ScriptLine& line, const std::vector<ShellCommand>& commands) {
@@ -373,6 +367,7 @@ class JobFileWriter {
   const SortLauncherOptions& sort_options_;
   JobFile file_;
   const ResourceRequest request_;
+  const CarriedSignal signal_ = carry_signal(script_, request_);
   std::vector<std::string> modules_, setup_;
   LaunchStep step_;              // of the program
   bool fills_hosts_ = false;     // its launcher

@@ -3,6 +3,7 @@
 
 #include "base/text/text.hpp"
 #include "schedulers/scripts/lint_internal.hpp"
+#include "schedulers/scripts/torch_start.hpp"
 
 #include <fmt/format.h>
 
@@ -147,10 +148,33 @@ std::vector<std::pair<std::string, std::string>> exports_of_launcher(const Scrip
   return found;
 }
 
+bool is_end_of_script(const std::vector<ShellCommand>& commands) {
+  const auto is_of_shell = [](const ShellWord& word) {
+    return word.text.ends_with("=$!") || word.text.ends_with("=$?") || word.text.ends_with("=${?}");
+  };
+  return std::ranges::all_of(commands, [&](const ShellCommand& command) {
+    if (!command.redirections.empty() || command.piped) return false;
+    if (command.words.empty())
+      return !command.assignments.empty() && std::ranges::all_of(command.assignments, is_of_shell);
+    return command.name() == "exit" || command.name() == "wait";
+  });
+}
+
 bool only_prints(const std::vector<ShellCommand>& commands) {
   constexpr std::array<std::string_view, 3> harmless{"echo", "date", "hostname"};
   return std::ranges::all_of(commands, [&](const ShellCommand& command) {
     return command.redirections.empty() && std::ranges::find(harmless, command.name()) != harmless.end();
+  });
+}
+
+bool starts_ranks(const JobScript& script, const UnwrapLauncher& unwrap) {
+  const auto is_launcher = [&](const ShellCommand& command) {
+    const auto program = unwrap(words_of(command));
+    return program && !program->empty();
+  };
+  return std::ranges::any_of(script.body, [&](const ScriptLine& line) {
+    return mentions_torchrun({line.text}) ||
+           (!line.here_text && std::ranges::any_of(parse_commands(line), is_launcher));
   });
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/os/system.hpp"
+#include "schedulers/scripts/convert_to_job_file.hpp"
 #include "schedulers/scripts/request.hpp"
 #include "schedulers/scripts/shell_lexer.hpp"
 
@@ -54,6 +55,11 @@ std::vector<std::pair<std::string, std::string>> exports_of_launcher(const Scrip
                                                                      const ShellCommand& command,
                                                                      std::size_t end);
 
+// A line behind the program that waits for it or passes its status on: "wait $PID", "rc=$?", "exit $rc".
+bool is_end_of_script(const std::vector<ShellCommand>& commands);
 bool only_prints(const std::vector<ShellCommand>& commands);
+
+// Whether another process than the script's own has the program.
+bool starts_ranks(const JobScript& script, const UnwrapLauncher& unwrap);
 
 }  // namespace ddlrun::job_scripts

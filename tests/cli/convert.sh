@@ -134,6 +134,24 @@ expect 1 'srun: 2 ranks: the job has 8 places' "$DDLRUN" convert "$work/fewer.sh
 printf '#!/bin/bash\n#PBS -l select=2:ncpus=4:mpiprocs=4\nmpirun ./a\n./collect.sh\n' >"$work/after.pbs"
 expect 1 './collect.sh: runs after the program' "$DDLRUN" convert "$work/after.pbs" --to ddlrun.yaml
 
+# A job that puts itself back before its time limit; the shell waits for the program and passes its status on.
+cat >"$work/requeue.sh" <<'END'
+#!/bin/bash
+#SBATCH -N 1 --ntasks-per-node=2 -t 10
+#SBATCH --signal=B:USR1@60
+trap "scontrol requeue $SLURM_JOB_ID" USR1
+srun ./a &
+PID=$!
+wait $PID
+exit $?
+END
+expect 0 'line 4: trap "scontrol requeue $SLURM_JOB_ID" USR1: left out: `signal` and `requeue` do the same' \
+  "$DDLRUN" convert "$work/requeue.sh" --to ddlrun.yaml
+has "the signal of a requeue" "$work/out" 'signal: TERM@60'
+has "the requeue of a trap" "$work/out" 'requeue: yes'
+has_not "a trap that a key replaces" "$work/out" 'setup:'
+has_not "a shell that waits" "$work/err" 'runs after the program'
+
 # The order of the ranks and the threads: what was, and what ddlrun does in its place.
 cat >"$work/hello.pbs" <<'END'
 #!/bin/bash

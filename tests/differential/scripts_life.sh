@@ -18,7 +18,7 @@ done
 mkdir "$work/bin"
 # stand-ins that write down how they were called
 for tool in scontrol qsub; do
-  printf '#!/bin/bash\necho "%s $*" >>"$CALLS"\necho 77.server\nexit "${REFUSE:-0}"\n' "$tool" >"$work/bin/$tool"
+  printf '#!/bin/bash\necho "%s $*" >>"$CALLS"\necho 77.server\necho "${SAYS-}" >&2\nexit "${REFUSE:-0}"\n' "$tool" >"$work/bin/$tool"
   chmod +x "$work/bin/$tool"
 done
 PATH=$work/bin:$PATH
@@ -94,8 +94,13 @@ ends again 75 ""
 called again "scontrol requeue 15"
 SLURM_JOB_ID=15 SLURM_RESTART_COUNT=2 run bash "$directory/job.sh"
 ends again-too-often 75 75
-SLURM_JOB_ID=15 REFUSE=1 run bash "$directory/job.sh"
+SLURM_JOB_ID=15 REFUSE=1 SAYS='no such job' run bash "$directory/job.sh"
 ends again-refused 75 75
+grep -q 'no such job' "$work/err" || fail "again-refused: $(cat "$work/err")"
+# The words of Slurm 22.05 and 24.11 on a job that was put back before.
+SLURM_JOB_ID=15 REFUSE=1 SAYS='Job is pending execution for job 15' run bash "$directory/job.sh"
+ends again-by-another 75 ""
+grep -q 'requeued already' "$work/err" || fail "again-by-another: $(cat "$work/err")"
 
 # PBS: handed in again behind itself, with its count and its variables.
 begin pbs_again

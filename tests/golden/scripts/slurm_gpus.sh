@@ -194,10 +194,16 @@ if [ "$ddl_wanted" = yes ] && [ "$ddl_restarts" -ge 3 ]; then
 elif [ "$ddl_wanted" = yes ]; then
   ddl_say "status $ddl_status: the job starts again, restart $((ddl_restarts + 1))"
   ddl_say "Slurm keeps a requeued job back, by default for two minutes; ddlrun status $ddl_id names the time"
-  if scontrol requeue "$ddl_id"; then
+  if ddl_answer=$(scontrol requeue "$ddl_id" 2>&1); then
     ddl_again=yes
   else
-    ddl_say 'scontrol requeue refused'
+    case $ddl_answer in
+      *'is pending execution'*)  # of a job that another `scontrol requeue` has put back
+        ddl_again=yes
+        ddl_say 'the job is requeued already, by another scontrol requeue'
+        ;;
+      *) ddl_say "scontrol requeue refused: $ddl_answer" ;;
+    esac
   fi
 fi
 
