@@ -187,9 +187,12 @@ int check_before_submission(System& system, const JobRequest& wanted, bool dry_r
   }
   if (!paths.errors.empty()) return dry_run ? 0 : exit_code(ErrorKind::request);
   if (const int status = check_syntax(system, job, dry_run); status != 0) return status;
+  const bool starts_ranks =
+      job.runner == Runner::ddlrun || (job.runner == Runner::srun && job.dims.world_size() > 1);
+  if (starts_ranks)
+    launch::check_not_nested(job.program, job.dims.world_size(), job.nodes(),
+                             {"ddlrun submit " + topology::render_dims(job.dims), true, "ddlrun submit"});
   if (job.runner != Runner::ddlrun || job.container) return 0;
-  launch::check_not_nested(job.program, job.dims.world_size(), job.nodes(),
-                           {"ddlrun submit " + topology::render_dims(job.dims), true, "ddlrun submit"});
   const bool is_here = job.workdir == system.environment.workdir;
   const bool is_trainer = job.program.empty() || job.program[0].starts_with('-');
   if (is_trainer && !launch::has_trainer(system)) return 0;

@@ -144,6 +144,19 @@ std::optional<std::size_t> module_position(const Command& program) {
   return std::nullopt;
 }
 
+// torchrun 2.5: --nnodes has the default 1:1, whatever the job has, and --nproc-per-node 1.
+void read_torch_hosts(NestedLauncher& torch) {
+  torch.forgets_hosts = true;
+  for (const Command& option : torch.options) {
+    const std::string name = option_name(option[0]);
+    if (name == "nnodes" || name == "standalone") torch.forgets_hosts = false;
+    const std::size_t equals = option[0].find('=');
+    if (name != "nproc-per-node") continue;
+    if (equals != std::string::npos) torch.processes = option[0].substr(equals + 1);
+    if (equals == std::string::npos && option.size() > 1) torch.processes = option[1];
+  }
+}
+
 }  // namespace
 
 std::optional<NestedLauncher> find_nested_launcher(const Command& program) {
@@ -164,9 +177,16 @@ std::optional<NestedLauncher> find_nested_launcher(const Command& program) {
     inner.words.insert(inner.words.begin(), module ? program[0] : "python3");
   }
   const bool of_mpi = syntax->options == mpirun_values;
-  return NestedLauncher{
-      name,  std::move(inner.words), std::move(inner.shape), std::move(inner.options), syntax->stays_on_host,
-      of_mpi};
+  NestedLauncher nested{name,
+                        std::move(inner.words),
+                        std::move(inner.shape),
+                        std::move(inner.options),
+                        syntax->stays_on_host,
+                        of_mpi,
+                        false,
+                        ""};
+  if (syntax->options == torchrun_flags) read_torch_hosts(nested);
+  return nested;
 }
 
 }  // namespace ddlrun::frameworks

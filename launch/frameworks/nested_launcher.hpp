@@ -18,6 +18,10 @@ struct NestedLauncher {
   std::vector<Command> options;  // each with its values, as typed: {"--mca", "btl", "tcp"}, {"--np=4"}
   bool stays_on_host;            // starts ranks on its own host only: one for each host is a use of its own
   bool of_mpi;                   // mpirun and its other names; Open MPI's refuses to be started by a rank
+  // torchrun without --nnodes and --standalone: its ranks on other hosts are no part of this training, and
+  // nothing shows that this is meant.
+  bool forgets_hosts = false;
+  std::string processes;  // of torchrun on each host, as typed; ""
 };
 
 std::optional<NestedLauncher> find_nested_launcher(const Command& program);

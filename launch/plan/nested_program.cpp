@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace ddlrun::launch {
 
@@ -20,12 +21,34 @@ std::string render_count(const frameworks::NestedLauncher& nested, const OwnLine
   return count == nested.shape.end() ? "DIMS" : quote_shell(*(count + 1)) + "x1";
 }
 
+// One torchrun on each host that does not know of the others.
+void check_one_training(const frameworks::NestedLauncher& nested, const Command& program, std::size_t hosts,
+                        const OwnLine& own) {
+  if (hosts < 2 || !nested.forgets_hosts) return;
+  const std::string inner = nested.program.empty() ? "PROGRAM" : render_shell(nested.program);
+  const auto count =
+      nested.processes.empty() ? std::optional<std::uint64_t>(1) : parse_unsigned(nested.processes);
+  Command alone = program;
+  const auto at = std::ranges::find(alone, nested.name,
+                                    [](const std::string& word) { return word.substr(word.rfind('/') + 1); });
+  if (at != alone.end()) alone.insert(at + 1, "--standalone");
+  throw Error(
+      ErrorKind::request,
+      {fmt::format("{0} has no --nnodes, so it starts a training of its own on each of {1} hosts, not one "
+                   "on all",
+                   nested.name, hosts),
+       "the program after --",
+       fmt::format("{} {}x{}{} -- {}; a training on each host: {}", own.command,
+                   count ? std::to_string(*count) : "N", hosts,
+                   own.command == "ddlrun launch" ? " HOSTS" : "", inner, render_shell(alone))});
+}
+
 }  // namespace
 
 void check_not_nested(const Command& program, std::size_t ranks, std::size_t hosts, const OwnLine& own) {
   const auto nested = frameworks::find_nested_launcher(program);
   if (!nested || (ranks < 2 && !nested->of_mpi)) return;
-  if (nested->stays_on_host && ranks == hosts) return;
+  if (nested->stays_on_host && ranks == hosts) return check_one_training(*nested, program, hosts, own);
   const std::string inner = nested->program.empty() ? "PROGRAM" : render_shell(nested->program);
   if (ranks < 2) {
     throw Error(

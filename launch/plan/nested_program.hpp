@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Refuses a program that starts ranks itself (torchrun, mpirun) where each rank would start all of them, and
-// mpirun as the only rank.
+// Refuses a program that starts ranks itself (torchrun, mpirun) where each rank would start all of them,
+// mpirun as the only rank, and a torchrun on each host that does not know of the others.
 #pragma once
 
 #include "base/os/system.hpp"

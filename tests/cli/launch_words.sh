@@ -159,6 +159,9 @@ refused "$only" "ddlrun launch -np 2 -- ./prog" 1 -- mpirun -np 2 --bind-to core
 refused "$only" "ddlrun launch -np N -- ./prog" -n 1 --launcher ssh -- mpirun ./prog
 has_not "nothing was started" "$work/out" started
 check "no run directory was made" test -z "$(grep -rl -e torchrun -e horovodrun "$XDG_STATE_HOME")"
+refused "torchrun has no --nnodes, so it starts a training of its own on each of 2 hosts, not one on all" \
+  "ddlrun launch 2x2 HOSTS -- python3 train.py; a training on each host: torchrun --standalone --nproc-per-node=2 train.py" \
+  1x2 h1,h2 "${machine[@]}" -- torchrun --nproc-per-node=2 train.py
 launch once 1 -- torchrun --nproc-per-node=2 train.py
 same "one torchrun on its host" "0 started" "$status $(cat once.out)"
 # More ranks than cores, to try a job on a laptop: each where it was planned, with every launcher that is here.

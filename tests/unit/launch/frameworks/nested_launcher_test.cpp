@@ -47,6 +47,31 @@ TEST_CASE("the program of a launcher follows its options") {
   }
 }
 
+TEST_CASE("torchrun without its number of hosts") {
+  struct Row {
+    const char* line;
+    bool forgets_hosts;
+    const char* processes;
+  };
+  for (const Row& row : {
+           Row{"torchrun --nproc_per_node=2 t.py", true, "2"},
+           Row{"torchrun --nproc-per-node gpu t.py", true, "gpu"},
+           Row{"python3 -m torch.distributed.launch t.py", true, ""},
+           Row{"torchrun --nnodes=2 --nproc_per_node=2 t.py", false, "2"},
+           Row{"torchrun --nnodes 1 t.py", false, ""}, Row{"torchrun --standalone t.py", false, ""},
+           Row{"torchrun t.py --nnodes 2", true, ""},
+           Row{"accelerate launch t.py", false, ""},  // its own file may have them
+       }) {
+    CAPTURE(row.line);
+    Command words;
+    for (const std::string_view word : split(row.line, ' ')) words.emplace_back(word);
+    const auto found = find_nested_launcher(words);
+    REQUIRE(found.has_value());
+    CHECK(found->forgets_hosts == row.forgets_hosts);
+    CHECK(found->processes == row.processes);
+  }
+}
+
 TEST_CASE("other programs are no launchers") {
   for (const Command& words : {Command{"python3", "train.py", "-m", "torch.distributed.run"},
                                Command{"./prog", "mpirun"}, Command{"python", "-m", "pkg.train"},
