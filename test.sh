@@ -13,7 +13,7 @@ build release
 allow_root
 
 # It takes what the suite leaves free of the cores, before a chroot that .ci/run prepares.
-setsid nice -n 15 bash -c '. .ci/prepare.sh; build dev unit_tests' > build/sanitizers.log 2>&1 &
+with_spare_cores 15 bash -c '. .ci/prepare.sh; build dev unit_tests' > build/sanitizers.log 2>&1 &
 building=$!
 trap 'kill -TERM -- "-$building" 2> /dev/null || true' EXIT
 

@@ -29,6 +29,13 @@ test_packages+=" patchelf binutils"
 test_packages+=" openssh-client openssh-server iproute2 util-linux nftables faketime
   slurmctld slurmd slurm-client munge slurm-wlm-torque"
 
+# with_spare_cores NICENESS COMMAND...: in a session of its own, to be started with &. Between sessions the kernel weighs
+# the niceness of the whole session, where autogroups are on (sched(7)).
+with_spare_cores() {
+  # shellcheck disable=SC2016
+  exec setsid nice -n "$1" bash -c '{ echo "$0" > /proc/self/autogroup; } 2> /dev/null; exec "$@"' "$@"
+}
+
 missing_packages() {
   for package in "$@"; do
     dpkg-query -W -f='${db:Status-Abbrev}' "$package" 2>/dev/null | grep -q '^ii' || printf '%s ' "$package"
