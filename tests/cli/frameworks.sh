@@ -40,8 +40,8 @@ launch_fake 1 'X is 2, this host has 4 ranks' 4x2x1 h1,h2 "${minsky[@]}" --frame
   "$fakes/caffe_ddl.py" train --solver=s -gpu 0 -ddl "-mode b:2x4x1"
 
 # PyTorch: ranks of two hosts meet; they are numbered host by host.
-launch_fake 0 'all 8 ranks met at localhost' 4x2x1 localhost,h2 "${minsky[@]}" --framework pytorch -- "$fakes/torch_env.py"
-launch_fake 0 'all 4 ranks met at localhost' -H localhost:3,h2:1 "${minsky[@]}" --framework pytorch -- "$fakes/torch_env.py"
+launch_fake 0 'all 8 ranks met at ' 4x2x1 localhost,h2 "${minsky[@]}" --framework pytorch -- "$fakes/torch_env.py"
+launch_fake 0 'all 4 ranks met at ' -H localhost:3,h2:1 "${minsky[@]}" --framework pytorch -- "$fakes/torch_env.py"
 launch_fake 2 '--order packed, or the same count for each host' -H localhost:3,h2:1 "${minsky[@]}" --order ddl -- "$fakes/torch_env.py"
 launch_fake 3 'DDL needs the same number of ranks on each host: one has 3, all together 4' -H h1:3,h2:1 "${minsky[@]}" -- "$fakes/caffe_ddl.py" train --solver=s -gpu 0 -ddl "-mode b:3x2x1"
 launch_fake 1 'ranks are not node-contiguous' 4x2x1 localhost,h2 "${minsky[@]}" --framework pytorch --order ddl -- "$fakes/torch_env.py"
