@@ -202,6 +202,8 @@ void add_job_options(CLI::App& app, DoctorJobOptions& job) {
       .option("--cores-per-rank", job.cores_per_rank, "N", "cores that each rank needs")
       .option("--gpus", job.gpus, "N", "GPUs that the job requests on each host")
       .flag("--exclusive", job.exclusive, "the job requests whole hosts")
+      .flag("--oversubscribe", job.oversubscribe,
+            "more ranks than cores share the cores of a host, as with launch --oversubscribe")
       .option("--interface", job.interface, "NET", "network of the job: 10.1.0.0/16 or ib0")
       .repeatable("--port", job.ports, "PORT",
                   "ports that the job opens on the first host (MASTER_PORT), joined by commas; repeatable")

@@ -4,6 +4,7 @@
 #include "doctor/checks/core_facts.hpp"
 #include "doctor/checks/device.hpp"
 #include "doctor/checks/software.hpp"
+#include "doctor/checks/system.hpp"
 #include "doctor/checks/threads_remedy.hpp"
 
 #include <fmt/format.h>
@@ -85,7 +86,7 @@ std::vector<Finding> check_kinds(const CheckInput& input) {
           fmt::format("{}, {} elsewhere", kinds[i].shape, kinds.front().shape), kinds.front().shape,
           "every step waits for the slowest machine, and a rankfile made for one kind may not fit the other",
           leave_out(input, kinds[i].hosts));
-      if (wanted > kinds[i].cores) {
+      if (wanted > kinds[i].cores && !input.job.shares_cores) {
         result.verdict = Verdict::fail;
         result.observed =
             fmt::format("{} cores ({}), and the job wants {} there", kinds[i].cores, kinds[i].shape, wanted);
@@ -126,7 +127,8 @@ CheckResult evaluate_slurm_request(const CheckInput& input) {
          true,
          request + " in the script"});
   }
-  if (tasks && each && cpus && *tasks * *each > *cpus) {
+  const std::uint64_t room = room_for_threads(input.job, tasks.value_or(0), cpus.value_or(0));
+  if (tasks && each && cpus && *tasks * *each > room) {
     return fail(fmt::format("{} tasks x {} CPUs on a node that gives {}", *tasks, *each, *cpus),
                 fmt::format("at most {} CPUs a task", *cpus / std::max<std::uint64_t>(1, *tasks)),
                 "ranks share cores",
@@ -174,10 +176,11 @@ CheckResult too_few_pbs_cores(const CheckInput& input, const std::string& host, 
   Remedy remedy;
   remedy.on_driver_host = true;
   if (ranks <= cores) remedy.commands = threads_remedy(input.job, cores / ranks).commands;
-  remedy.note =
-      fmt::format("{}#PBS -l select={}:ncpus={}:mpiprocs={}:ompthreads={}",
-                  ranks <= cores ? "or request more: " : "request more: ", input.job.ranks_of_host.size(),
-                  ranks * threads, ranks, threads);
+  const auto report = std::ranges::find(input.hosts, host, &HostReport::host);
+  remedy.note = fmt::format(
+      "{}#PBS -l select={}:ncpus={}:mpiprocs={}:ompthreads={}{}",
+      ranks <= cores ? "or request more: " : "request more: ", input.job.ranks_of_host.size(),
+      ranks * threads, ranks, threads, report == input.hosts.end() ? "" : sharing_hint(*report, ranks));
   return fail(fmt::format("{} x {} on {}, where the job has {}", count_of(ranks, "rank"),
                           count_of(threads, "thread"), host, count_of(cores, "core")),
               "mpiprocs x ompthreads <= ncpus", "threads of all ranks share cores", std::move(remedy));
@@ -193,7 +196,7 @@ CheckResult evaluate_pbs_request(const CheckInput& input) {
     const auto cores = pbs_cores(input.driver_host, host);
     if (!cores)
       unknown.push_back(host);
-    else if (ranks * threads > *cores)
+    else if (ranks * threads > room_for_threads(input.job, ranks, *cores))
       return too_few_pbs_cores(input, host, ranks, threads, *cores);
     else if (fits.empty())
       fits = fmt::format("{} x {} in {} of {}", count_of(ranks, "rank"), count_of(threads, "thread"),
@@ -230,7 +233,8 @@ std::span<const Check> core_checks() {
        "ntasks-per-node, GPUs and ranks per node must be one number; mpiprocs x ompthreads must fit ncpus.",
        "SLURM_NTASKS_PER_NODE, SLURM_CPUS_PER_TASK, SLURM_CPUS_ON_NODE, SLURM_GPUS_ON_NODE against the dims; "
        "or ranks x OMP_NUM_THREADS against the cores of each host in exec_host of `qstat -f $PBS_JOBID`. "
-       "pass: fits; fail: does not; skip: the cores are not known.",
+       "pass: fits, or one thread a rank with --oversubscribe; fail: does not; skip: the cores are not "
+       "known.",
        "Mend the request.", check_request},
   }};
   return table;

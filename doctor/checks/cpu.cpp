@@ -37,18 +37,20 @@ CheckResult evaluate_threads(const CheckInput& input, const HostReport& host) {
   const std::uint64_t all = *outer * here.ranks;
   const std::string seen = fmt::format("{} x OMP_NUM_THREADS={} = {} on {}", count_of(here.ranks, "rank"),
                                        *outer, count_of(all, "thread"), count_of(*cores, "usable core"));
-  if (all <= *cores) return pass(seen);
+  if (all <= room_for_threads(input.job, here.ranks, *cores)) return pass(seen);
   CheckResult result;
   result.verdict = all > *threads ? Verdict::fail : Verdict::warn;
   result.observed = seen;
-  result.expected = fmt::format("at most {}", count_of(*cores, "thread"));
+  result.expected =
+      fmt::format("at most {}", count_of(room_for_threads(input.job, here.ranks, *cores), "thread"));
   result.why =
       all > *threads
           ? "threads take turns on a core; waiting ones spin and keep the computing ones off it"
           : fmt::format("two threads share a core: {} hardware threads on {} cores", *threads, *cores);
   result.remedy = remedy;
-  if (good * here.ranks > *cores)
-    result.remedy.note = fmt::format("and at most {} here", count_of(*cores, "rank"));
+  if (good * here.ranks > *cores && !input.job.shares_cores)
+    result.remedy.note =
+        fmt::format("and at most {} here{}", count_of(*cores, "rank"), sharing_hint(host, here.ranks));
   return result;
 }
 
@@ -314,7 +316,8 @@ std::span<const Check> cpu_checks() {
        "Each rank starts OMP_NUM_THREADS threads. More of them than cores on a host slow every step down, "
        "often by far more than the ratio, since waiting threads spin.",
        "OMP_NUM_THREADS of the job x ranks here, against the cores that a process may use "
-       "(sched_getaffinity). pass: at most the cores, or not set. warn: more than the cores, but not than "
+       "(sched_getaffinity). pass: at most the cores, or one a rank with --oversubscribe, or not set. warn: "
+       "more than the cores, but not than "
        "their hardware threads; not a number. fail: more than the hardware threads.",
        "export OMP_NUM_THREADS = cores / ranks here.",
        [](const CheckInput& input) { return evaluate_hosts(input, "CPU-04", evaluate_threads, "cpu"); }},

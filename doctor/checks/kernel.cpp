@@ -150,7 +150,9 @@ CheckResult evaluate_cores(const CheckInput& input, const HostReport& host) {
   if (*threads != *cores) seen += fmt::format(" ({} hardware threads)", *threads);
   if (quota) seen += fmt::format(", control group allows {:.1f}", static_cast<double>(*quota) / 100);
   if (!here.reported) return pass(seen);
-  const std::uint64_t needed = here.ranks * here.cores_per_rank;
+  const bool shares = input.job.shares_cores && here.ranks > *cores;
+  if (shares) seen += fmt::format(", shared by {} ranks (--oversubscribe)", here.ranks);
+  const std::uint64_t needed = shares ? *cores : here.ranks * here.cores_per_rank;
   CheckResult result;
   result.observed = seen;
   result.expected =
@@ -167,8 +169,8 @@ CheckResult evaluate_cores(const CheckInput& input, const HostReport& host) {
         false,
         true,
         fmt::format("plan {} rank{} here, or fewer cores a rank; in a batch job ask for {} cores a host "
-                    "(--cpus-per-task, ncpus=)",
-                    fitting, fitting == 1 ? "" : "s", needed)};
+                    "(--cpus-per-task, ncpus=){}",
+                    fitting, fitting == 1 ? "" : "s", needed, sharing_hint(host, here.ranks))};
     return result;
   }
   if (!quota || *quota >= needed * 100) return pass(seen);
@@ -203,8 +205,9 @@ std::span<const Check> kernel_checks() {
       {"LIM-09", "cores for the ranks", Level::quick, Place::host,
        "A batch system, a container or taskset may leave fewer cores than the plan needs.",
        "sched_getaffinity (what cpusets leave), the siblings of each thread, cpu.max of our control "
-       "groups. pass: cores >= ranks here x cores per rank. fail: fewer. warn: enough cores, but a quota "
-       "below that.",
+       "groups. pass: cores >= ranks here x cores per rank, or more ranks than cores with --oversubscribe. "
+       "fail: "
+       "fewer. warn: enough cores, but a quota below that.",
        "Ask for the cores (--cpus-per-task, ncpus=), or plan fewer ranks.",
        [](const CheckInput& input) { return evaluate_hosts(input, "LIM-09", evaluate_cores, "cpu"); }},
       {"LIM-10", "huge pages", Level::quick, Place::host,

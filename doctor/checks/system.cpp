@@ -2,8 +2,11 @@
 #include "doctor/checks/system.hpp"
 
 #include "base/text/text.hpp"
+#include "doctor/checks/core_facts.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace ddlrun::doctor {
 
@@ -21,6 +24,17 @@ RanksHere ranks_here(const Job& job, const std::string& host) {
   }
   if (job.cores_per_rank > 0) here.cores_per_rank = job.cores_per_rank;
   return here;
+}
+
+std::uint64_t room_for_threads(const Job& job, std::uint64_t ranks, std::uint64_t cores) {
+  return job.shares_cores ? std::max(ranks, cores) : cores;
+}
+
+std::string sharing_hint(const HostReport& host, std::uint64_t ranks) {
+  const auto map = host.facts.text("cores.map");
+  const auto machine = map ? parse_cores(std::string(*map), "") : std::nullopt;
+  const bool is_known = machine && !machine->cores.empty();
+  return is_known && ranks > machine->cores.size() ? "; or --oversubscribe, to try it on shared cores" : "";
 }
 
 CheckResult skip_missing(const Facts& facts, std::string_view name) {

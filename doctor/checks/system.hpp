@@ -36,6 +36,11 @@ struct RanksHere {
 };
 RanksHere ranks_here(const Job& job, const std::string& host);
 
+// The threads that may compute at once: one a core, and one a rank where ranks share the cores.
+std::uint64_t room_for_threads(const Job& job, std::uint64_t ranks, std::uint64_t cores);
+// What a remedy adds where no request can help: the host itself has fewer cores than ranks; else "".
+std::string sharing_hint(const HostReport& host, std::uint64_t ranks);
+
 // Skip because a fact is not there, with the gatherer's reason; or because its value makes no sense.
 CheckResult skip_missing(const Facts& facts, std::string_view name);
 

@@ -26,6 +26,7 @@ struct Job {
   std::uint32_t cores_per_rank = 0;                    // 0 = unknown
   std::uint32_t gpus_per_host = 0;                     // that the job requests; 0 = none, or unknown
   bool has_whole_hosts = false;                        // its hosts are the job's alone
+  bool shares_cores = false;                           // ranks that outnumber the cores of a host share them
   std::string rankfile_path, rankfile_text;            // --rankfile
   std::string hostfile_path, hostfile_text;            // --hostfile; the text only where mpirun reads it
   std::vector<std::string> allocation;  // names as the hostfile, -H or the scheduler gives them

@@ -195,6 +195,7 @@ ExaminedJob find_job(System& system, const DoctorJobOptions& options) {
   job.cores_per_rank = parse_count(options.cores_per_rank, "--cores-per-rank", "4", 65536);
   job.gpus_per_host = parse_count(options.gpus, "--gpus", "4", 1024);
   job.has_whole_hosts = options.exclusive;
+  job.shares_cores = options.oversubscribe;
   job.ports = parse_ports(options, system.environment);
   job.interface = options.interface;
   job.data_paths = options.data_paths;

@@ -21,6 +21,7 @@ struct DoctorJobOptions {
   std::string cores_per_rank;
   std::string gpus;                // --gpus N
   bool exclusive = false;          // --exclusive
+  bool oversubscribe = false;      // --oversubscribe
   std::string interface;           // --interface NAME|CIDR
   std::vector<std::string> ports;  // --port PORT...
   std::vector<std::string> data_paths;

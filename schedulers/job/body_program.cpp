@@ -127,6 +127,7 @@ Lines doctor_lines(const JobSpec& job, const std::string& program) {
   for (const PassedOption& option : job.doctor_options) choice += shell_words_of(option);
   if (job.gpus_per_node > 0) choice += fmt::format(" --gpus {}", job.gpus_per_node);
   if (job.exclusive && job.scheduler != SchedulerKind::local) choice += " --exclusive";
+  if (job.oversubscribes()) choice += " --oversubscribe";
   // Without GPUs in the request those of an exclusive node are idle, whatever is wrong with them.
   if (job.scheduler != SchedulerKind::local && job.gpus_per_node == 0) choice += " --warn GPU";
   if (job.runner == Runner::ddlrun)

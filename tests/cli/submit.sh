@@ -80,7 +80,7 @@ for words in '--verify 4x2x1' '--verify 8' '4x2x1 --verify' '--verify yes 4x2x1'
   grep -qE ' launch (4x2x1|8x1x1) --verify ' out || fail "$words: $(grep ' launch ' out err)"
 done
 expect 0 '' "$DDLRUN" "${hour[@]}" --oversubscribe 4x2 --verify=no --requeue --exclusive --purge-modules --modules a -- ./train
-grep -q ' launch 4x2x1 --no-verify --oversubscribe --run-dir' out && grep -qx '#SBATCH --requeue' out && grep -qx '#SBATCH --exclusive' out &&
+grep -q ' launch 4x2x1 --no-verify --oversubscribe --run-dir' out && grep -q ' doctor .* --exclusive --oversubscribe ' out && grep -qx '#SBATCH --requeue' out && grep -qx '#SBATCH --exclusive' out &&
   grep -qx 'module purge' out || fail "yes by its option alone: $(cat out)"
 expect 0 '' "$DDLRUN" "${hour[@]}" --requeue 2 4x2 -- ./train
 grep -q -- '-ge 2 \]' out || fail "--requeue 2: $(cat out)"

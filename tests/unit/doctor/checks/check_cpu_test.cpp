@@ -105,6 +105,20 @@ TEST_CASE("CPU-09: a load whose processes are not visible") {
   CHECK(verdict_of("CPU-09", busy, {}) == "pass");
 }
 
+TEST_CASE("CPU-04: ranks that share cores have one thread each") {
+  Job sharing = with(job_of(4), "OMP_NUM_THREADS", "1");
+  FactTable two = usable_cores("2", "2");
+  two["cores.map"] = "0: 0;1";
+  CHECK(evaluate_one("CPU-04", two, sharing).remedy.note ==
+        "and at most 2 ranks here; or --oversubscribe, to try it on shared cores");
+  sharing.shares_cores = true;
+  CHECK(verdict_of("CPU-04", two, sharing) == "pass");
+  sharing.environment["OMP_NUM_THREADS"] = "2";
+  CHECK(verdict_of("CPU-04", two, sharing) == "fail");
+  CHECK(evaluate_one("CPU-04", two, sharing).expected == "at most 4 threads");
+  CHECK(verdict_of("CPU-04", usable_cores("8", "8"), sharing) == "pass");
+}
+
 TEST_CASE("CPU-04 reports how many threads fit") {
   const Finding finding =
       evaluate_one("CPU-04", usable_cores("8", "8"), with(job_of(3), "OMP_NUM_THREADS", "8"));

@@ -23,6 +23,10 @@ FactTable remove_ipc(const char* uid, const char* gpus) {
   return {{"logind.remove_ipc", "yes"}, {"logind.runs", "yes"}, {"logind.lingers", "no"}, {"user.uid", uid},
           {"devices.nvidia", gpus},     {"user.name", "ddl"}};
 }
+Job sharing(Job job) {
+  job.shares_cores = true;
+  return job;
+}
 Job batch() {
   Job job;
   job.allocation_source = "PBS_NODEFILE";
@@ -58,6 +62,9 @@ TEST_CASE("kernel settings: verdicts at both sides of each threshold") {
       {"LIM-09", "pass", limited_cores("8", "8", "800"), job_of(4, 2)},
       {"LIM-09", "warn", limited_cores("8", "8", "799"), job_of(4, 2)},
       {"LIM-09", "skip", {}, job_of(4, 2)},
+      {"LIM-09", "pass", limited_cores("3", "3"), sharing(job_of(4))},
+      {"LIM-09", "warn", limited_cores("3", "3", "299"), sharing(job_of(4))},
+      {"LIM-09", "fail", limited_cores("4", "4"), sharing(job_of(4, 2))},  // no rank has to share a core
       {"LIM-10", "skip", {{"mem.huge_pages", "0"}, {"mem.huge_pages_free", "0"}}, no_job},
       {"LIM-10",
        "fail",
@@ -128,6 +135,12 @@ TEST_CASE("remedies of settings name the setting and keep it") {
   CHECK(few.observed == "7 cores usable (14 hardware threads)");
   CHECK(few.expected == "8 for 4 ranks of 2 cores");
   CHECK(few.remedy.note.find("plan 3 ranks here") != std::string::npos);
+  // A request can help where the host has more cores than the job got.
+  FactTable small = limited_cores("2", "2");
+  small["cores.map"] = "0: 0;1;2;3";
+  CHECK(evaluate_one("LIM-09", small, job_of(4)).remedy.note.find("--oversubscribe") == std::string::npos);
+  CHECK(evaluate_one("LIM-09", small, job_of(5))
+            .remedy.note.ends_with("; or --oversubscribe, to try it on shared cores"));
 }
 
 TEST_SUITE_END();

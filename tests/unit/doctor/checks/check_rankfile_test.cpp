@@ -195,6 +195,35 @@ TEST_CASE("CPU-06: what the scheduler gave") {
   CHECK(run_check("CPU-06", input)[0].verdict == Verdict::fail);  // 4 tasks, 2 ranks
 }
 
+TEST_CASE("CPU-01, CPU-06: ranks that share cores") {
+  DoctorInput input;
+  Facts& facts = input.driver_host.facts;
+  for (const char* host : {"h1", "h2"}) input.add(host).facts.set("cores.map", two_by_two);
+  input.add("h3").facts.set("cores.map", "0: 0;1");
+  input.job.ranks_of_host = {{"h1", 3}, {"h2", 3}, {"h3", 3}};
+  facts.set("environment.PBS_JOBID", "1.pbs");
+  facts.set("environment.OMP_NUM_THREADS", "1");
+  for (const char* host : {"h1", "h2", "h3"})
+    facts.set(std::string("scheduler.pbs.cores.") + host, host[1] == '3' ? "2" : "4");
+  CHECK(find_one(run_check("CPU-01", input), Verdict::fail).hosts == std::vector<std::string>{"h3"});
+  CHECK(run_check("CPU-06", input)[0].remedy.note ==
+        "request more: #PBS -l select=3:ncpus=3:mpiprocs=3:ompthreads=1; or --oversubscribe, to try it on "
+        "shared "
+        "cores");
+  input.job.shares_cores = true;
+  CHECK(find_one(run_check("CPU-01", input), Verdict::warn).hosts == std::vector<std::string>{"h3"});
+  CHECK(run_check("CPU-06", input)[0].verdict == Verdict::pass);
+  facts.set("environment.OMP_NUM_THREADS", "2");
+  CHECK(run_check("CPU-06", input)[0].verdict == Verdict::fail);
+  DoctorInput slurm;
+  for (const auto& [name, value] :
+       {std::pair("JOB_ID", "7"), {"CPUS_ON_NODE", "2"}, {"NTASKS_PER_NODE", "4"}, {"CPUS_PER_TASK", "1"}})
+    slurm.driver_host.facts.set(std::string("environment.SLURM_") + name, value);
+  CHECK(run_check("CPU-06", slurm)[0].verdict == Verdict::fail);
+  slurm.job.shares_cores = true;
+  CHECK(run_check("CPU-06", slurm)[0].verdict == Verdict::pass);
+}
+
 // OpenPBS 23.06 sets NCPUS and OMP_NUM_THREADS to the chunk's ompthreads; its cores are those of exec_host.
 TEST_CASE("CPU-06: NCPUS of a PBS job is not the number of cores") {
   struct Row {
