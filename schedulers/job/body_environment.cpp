@@ -104,6 +104,17 @@ std::vector<std::string> matching_variables(const std::vector<std::string>& entr
   return names;
 }
 
+std::vector<std::string> inherited_variables(const JobSpec& job) {
+  std::vector<std::string> names;
+  for (const std::string& entry : job.environment) {
+    if (is_wildcard(entry)) continue;
+    const std::string name = variable_name(entry);
+    const bool is_new = std::find(names.begin(), names.end(), name) == names.end();
+    if (entry.size() == name.size() && is_new) names.push_back(name);
+  }
+  return names;
+}
+
 Lines environment_lines(const JobSpec& job, const Lines& preamble) {
   Lines inner = module_lines(job);
   append(inner, own_lines(preamble, "preamble", "the site's own lines"));

@@ -189,6 +189,13 @@ Lines ddlrun_exports(const JobSpec& job) {
                       {{"always", ScriptValue::checked(always)}, {"named", ScriptValue::block(named)}});
 }
 
+// launch gets each variable by name; other runners pass the environment of the script.
+Lines script_exports(const JobSpec& job) {
+  const auto names = inherited_variables(job);
+  if (names.empty()) return {};
+  return script_lines("exports_script", {{"names", ScriptValue::checked(join(names, " "))}});
+}
+
 Lines ddlrun_lines(const JobSpec& job, const std::string& program) {
   Lines lines;
   std::string options;
@@ -256,7 +263,7 @@ Lines program_lines(const JobSpec& job) {
     append(lines, {"", "# The program, word by word."});
     append(lines, array_lines("ddl_program", words));
   }
-  if (job.runner == Runner::ddlrun) append(lines, ddlrun_exports(job));
+  append(lines, job.runner == Runner::ddlrun ? ddlrun_exports(job) : script_exports(job));
   append(lines, doctor_lines(job, program));
   if (job.runner == Runner::ddlrun) append(lines, ddlrun_lines(job, program));
   if (job.runner == Runner::srun) append(lines, srun_lines(job));

@@ -39,18 +39,6 @@ Lines alarm_lines(const JobSpec& job) {
                                 {"limit", ScriptValue::block(limit_lines)}});
 }
 
-// The variables that `environment` names without a value, each once.
-std::vector<std::string> inherited_variables(const JobSpec& job) {
-  std::vector<std::string> names;
-  for (const std::string& entry : job.environment) {
-    if (is_wildcard(entry)) continue;
-    const std::string name = variable_name(entry);
-    const bool is_new = std::find(names.begin(), names.end(), name) == names.end();
-    if (entry.size() == name.size() && is_new) names.push_back(name);
-  }
-  return names;
-}
-
 Lines restart_command(const JobSpec& job, const JobDirectory& dir) {
   if (job.scheduler == SchedulerKind::slurm) return script_lines("restart_slurm");
   const ScriptValue script = ScriptValue::quoted(dir.script());

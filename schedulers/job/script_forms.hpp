@@ -40,6 +40,8 @@ inline bool is_wildcard(std::string_view entry) {
 // Names of the environment that a wildcard of `entries` means and no entry names; secrets are none of them.
 std::vector<std::string> matching_variables(const std::vector<std::string>& entries,
                                             const EnvVars& environment);
+// The variables that `environment` names without a value, each once.
+std::vector<std::string> inherited_variables(const JobSpec& job);
 // A directive of the user's or the site's, as it is: one line, without control bytes, beginning with '-'.
 std::string verbatim_directive(std::string_view text, std::string_view origin);
 // How the site carries the application code: "-A {}" -> "-A vasp"; `otherwise` if it is not set.

@@ -263,6 +263,20 @@ grep -qx changed out || fail "another program is not taken: $(cat out)"
 expect_refusal 3 'no longer exist' "${resubmit[@]}" 4799
 expect_refusal 2 'which job' "${resubmit[@]}"
 
+# What setup sets and does not export reaches the program by its name in environment, with every runner.
+printf 'environment: [HEAD, UNSET, "OWN=1"]\nsetup: ["HEAD=$(echo computed)", "OTHER=x"]\n' > computed.yaml
+run "$DDLRUN" submit --job computed.yaml --local --runner none --doctor off --walltime 5m 1x1 -- \
+  sh -c 'echo "$HEAD $OWN ${UNSET-unset} ${OTHER-other}"'
+grep -qx 'computed 1 unset other' out || fail "runner none: $(cat out err)"
+printf '#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done; shift\nexec "$@"\n' > bin/srun
+chmod +x bin/srun
+run "$DDLRUN" submit --job computed.yaml --slurm --runner srun --cores-per-node 2 --doctor off --walltime 5m --dry-run 1x1 -- \
+  sh -c 'echo "$HEAD $OWN ${UNSET-unset} ${OTHER-other}" > seen'
+sed "s|^ddl_dir=.*|ddl_dir=$PWD|" out > srun.sh
+SLURM_CPUS_PER_TASK=2 PATH="$work/bin:$PATH" bash srun.sh
+grep -qx 'computed 1 unset other' seen || fail "runner srun: $(cat seen out)"
+rm -f seen exit_status
+
 # At most 20 rows; old jobs are forgotten, their files stay.
 expect 0 'older jobs are not shown' "$DDLRUN" jobs --limit 2
 [ "$(wc -l < out)" -eq 3 ] || fail "--limit 2 shows $(wc -l < out) lines"
