@@ -61,6 +61,18 @@ Remedy copy(const Wanted& wanted) {
           note};
 }
 
+// Where no host has it, the host may have another that is meant.
+Remedy mend_missing(const CheckInput& input, const HostReport& host, const Wanted& wanted) {
+  const auto near = text_of(host, "program.near");
+  if (!near || !wanted.source.empty() || wanted.driver_host_has_it) return copy(wanted);
+  return {{},
+          false,
+          true,
+          fmt::format(
+              "-- {} ...   # it is in PATH there, and {} is not; or put that at the same path on every host",
+              quote_shell(*near), printable(input.job.program[0], 60))};
+}
+
 Wanted find_wanted(const CheckInput& input) {
   Wanted wanted;
   const auto paths =
@@ -95,7 +107,8 @@ CheckResult evaluate_same(const CheckInput& input, const HostReport& host, const
   if (!here) {
     return fail(host.facts.why_missing("program.path"),
                 wanted.path.empty() ? input.job.program[0] : wanted.path,
-                "mpirun ends with \"was unable to find the specified executable file\"", copy(wanted));
+                "mpirun ends with \"was unable to find the specified executable file\"",
+                mend_missing(input, host, wanted));
   }
   if (host.facts.is("program.executable", "no")) {
     return fail(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The program of the job as this host has it. Nothing of it is executed.
 //   program.path         the file that would be run; not known where there is none (why: what was searched)
+//   program.near         where it is not in PATH, a program there that may be meant: "python3" of "python"
 //   program.size         bytes
 //   program.modified     seconds since 1970
 //   program.executable   "yes", "no"
@@ -15,6 +16,7 @@
 //   program.file.N.name, .size, .hash    the same of the N-th other file that the arguments name
 //   software.system, .release, .machine  uname
 //   software.glibc       of this host, "2.36"
+#include "base/os/nearest_file.hpp"
 #include "base/text/text.hpp"
 #include "doctor/gather/content_hash.hpp"
 #include "doctor/gather/libraries.hpp"
@@ -68,6 +70,13 @@ std::string searched(const GatherContext& context, const std::string& name) {
   if (name.find('/') == std::string::npos) return fmt::format("{} is not in PATH", printable(name, 120));
   const std::string path = find_in_path(context, name);
   return fmt::format("no file {}", printable(path, 400));
+}
+
+// Many systems have no `python`.
+std::optional<std::string> near_program(const GatherContext& context, const std::string& name) {
+  if (name.find('/') != std::string::npos) return std::nullopt;
+  if (name == "python" && !find_in_path(context, "python3").empty()) return "python3";
+  return nearest_program(context.system, name);
 }
 
 bool set_file(const GatherContext& context, const std::string& path, const std::string& prefix,
@@ -157,6 +166,7 @@ void gather_programs(const GatherContext& context, Facts& facts) {
   const std::string path = find_in_path(context, name);
   if (path.empty() || !set_file(context, path, "program.", facts)) {
     facts.set_unknown("program.path", searched(context, name));
+    if (const auto near = near_program(context, name)) facts.set("program.near", printable(*near, 120));
     return;
   }
   facts.set("program.path", printable(path, 1000));

@@ -52,6 +52,19 @@ TEST_CASE("SW-01: the program is there, may run, and is the same") {
   CHECK(findings[4].observed.find("/opt/python") != std::string::npos);
 }
 
+TEST_CASE("SW-01: a host without python has python3") {
+  DoctorInput input;
+  input.job.program = {"python", "train.py"};
+  for (const char* host : {"h1", "h2"}) {
+    input.add(host).facts.set_unknown("program.path", "python is not in PATH");
+    input.host(host).facts.set("program.near", "python3");
+  }
+  CHECK(find_one(run_check("SW-01", input), Verdict::fail).remedy.note.starts_with("-- python3 ...   # "));
+  // One that has it is a source of it.
+  input.host("h1").facts = add_program(input, "h3").facts;
+  CHECK(find_one(run_check("SW-01", input), Verdict::fail).remedy.note.find("python3") == std::string::npos);
+}
+
 TEST_CASE(
     "SW-01: where the driver host has the program it is copied from there, and only to hosts that lack it") {
   DoctorInput input;

@@ -141,6 +141,10 @@ TEST_CASE("scripts, and what else the words name") {
   CHECK(facts.why_missing("program.file.1.size") == "no file /job/gone.py");
   host.request.executable = "nowhere";
   CHECK(gather_software(host, "programs").why_missing("program.path") == "nowhere is not in PATH");
+  host.request.executable = "python";
+  CHECK_FALSE(gather_software(host, "programs").is("program.near", "python3"));
+  host.put("/usr/bin/python3", "");
+  CHECK(gather_software(host, "programs").is("program.near", "python3"));
 }
 
 TEST_CASE("large files are left to level full") {
