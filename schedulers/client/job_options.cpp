@@ -198,9 +198,13 @@ bool is_typed(const Message& error) {
          error.where == "behind '--'";
 }
 
-// "submit 4x2x1 python": one bare word more, and no program.
+// "submit 4x2x1 python": one bare word more, and no program. The word may be a host or the program.
+bool may_lack_dashes(const JobOptions& options, const JobSettings& settings) {
+  const bool is_bare = !options.hosts.empty() && options.hosts.find_first_of(",[@") == std::string::npos;
+  return is_bare && !settings.contains("program") && !settings.contains("template");
+}
+
 void hint_at_dashes(const JobOptions& options, std::vector<Message>& errors) {
-  if (options.hosts.empty() || options.hosts.find_first_of(",[@") != std::string::npos) return;
   for (Message& error : errors)
     if (error.what == "there is no program")
       error.hint = fmt::format("-- {}   # if that is the program: it follows '--'",
@@ -257,6 +261,8 @@ JobRequest load_job_request(System& system, const JobOptions& options, const Com
   JobLayers layers = load_job_layers(system, options);
   const std::vector<Message>& errors = layers.errors;
   JobRequest wanted;
+  const bool lacks_dashes = may_lack_dashes(options, layers.settings);
+  if (lacks_dashes) layers.settings.erase("hosts");  // errors of a host that is none would mislead
   wanted.settings = std::move(layers.settings);
   wanted.site = std::move(layers.site);
   wanted.configuration_files = std::move(layers.configuration_files);
@@ -269,7 +275,7 @@ JobRequest load_job_request(System& system, const JobOptions& options, const Com
   auto& all = wanted.parsed.errors;
   SettingReader reader(wanted.settings, all);
   if (check_passed) check_passed(reader, wanted.parsed.job);
-  hint_at_dashes(options, all);
+  if (lacks_dashes) hint_at_dashes(options, all);
   const bool typed = errors.empty() && std::all_of(all.begin(), all.end(), is_typed);
   all.insert(all.begin(), errors.begin(), errors.end());
   const JobSpec& job = wanted.parsed.job;

@@ -125,7 +125,8 @@ grep '^  at:' err | sort -c -t : -k 3n || fail "not in the order of the file: $(
 expect_refusal 2 'walltime' "$DDLRUN" submit --slurm 1x1x1 --walltime 90 -- true
 expect_refusal 2 'there is no program' "$DDLRUN" submit --slurm 1x1x1 --walltime 1h
 grep -q 'ddl-train' err || fail "the bundled trainer is not offered: $(cat err)"
-expect_refusal 2 'there is no program' "$DDLRUN" submit --slurm 1x1x1 --walltime 1h
+expect_refusal 2 'there is no program' "$DDLRUN" submit --slurm 2x2 job.sh --walltime 1h
+grep 'ddlrun: error' err | grep -vq 'no program' && fail "a program is taken for a host: $(cat err)"
 expect_refusal 2 'shape is missing' "$DDLRUN" submit --slurm --walltime 1h -- true
 expect_refusal 3 'bad.yaml:1:11' "$DDLRUN" submit --slurm --job bad.yaml --memory 5 1x1x1 -- true
 expect_refusal 2 '--cores-per-node' "$DDLRUN" submit --slurm 4x2x1 --runner srun --walltime 1h --dry-run -- true
