@@ -252,7 +252,7 @@ class JobFileWriter {
       const Command words = words_of(command);
       auto program = unwrap_(words);
       if (!program || program->empty()) continue;
-      leave_surroundings(line, commands);
+      leave_surroundings(line, commands, static_cast<std::size_t>(&command - commands.data()));
       step_ = read_launch_step(command).value_or(LaunchStep());
       fills_hosts_ = !step_.launcher.empty() && fills_hosts(command);
       take_torchrun(line, step_.launcher.empty() ? words : *program, *program);
@@ -278,14 +278,12 @@ class JobFileWriter {
   }
 
   // Half of a loop is no setup: its lines in front of the program go, too.
-  void leave_surroundings(const ScriptLine& line, const std::vector<ShellCommand>& commands) {
+  void leave_surroundings(const ScriptLine& line, const std::vector<ShellCommand>& commands, std::size_t at) {
     const auto around = open_.around(line, commands);
     if (open_.is_open()) setup_.resize(compound_begin_);
-    if (around)
-      leave(around->line, around->text, explain_compound(*around), true);
-    else if (commands.size() > 1 || !commands[0].keywords.empty())
-      leave(line.line, line.text, "only the started program is carried over, not what stands around it",
-            true);
+    if (around) leave(around->line, around->text, explain_compound(*around), true);
+    for (Unsupported& loss : find_surroundings(line, commands, at, around.has_value()))
+      file_.unsupported.push_back(std::move(loss));
   }
 
   // `program` becomes what torchrun starts, if `words` are torchrun's.

@@ -218,7 +218,7 @@ cat >"$work/loop.pbs" <<'END'
 for i in a b; do echo $i; done
 for lr in 0.1 "a b"; do
   mkdir run_$lr
-  mpirun -np 2 ./a $lr
+  mpirun -np 2 ./a $lr 2>&1 | tee log.$lr
   ./collect
 done
 ./after
@@ -228,9 +228,26 @@ expect 1 "line 4: for lr in 0.1 \"a b\"; do: a loop around the program" "$DDLRUN
 has "a loop" "$work/out" 'array: 0-1 starts a task for each value, with setup: VALUES=(0.1 '"'a b'"'); lr=${VALUES[$DDLRUN_ARRAY_INDEX]}'
 has "a loop" "$work/out" './after: runs after the program'
 has "a loop" "$work/err" 'edit the new file before you submit it, for what stood in loop.pbs: line 4, line 9 (status 1)'
+has "a pipe in a loop" "$work/out" "line 6: | tee log.\$lr: the output goes to the job's log; output: FILE puts that there"
 has_not "half a loop" "$work/out" 'mkdir'
 has_not "half a loop" "$work/out" './collect'
 has "a whole loop" "$work/out" '  - "for i in a b; do echo $i; done"'
+# What stands around the program in its line, and not the line.
+around() { # LINE: the notes on it, without those on the launcher
+  printf '#!/bin/bash\n#PBS -l select=1:ncpus=2:mpiprocs=2\n%s\n' "$1" >"$work/around.pbs"
+  "$DDLRUN" convert "$work/around.pbs" --to ddlrun.yaml 2>/dev/null | sed -n '/mpirun:/d; s/^#   line 3: //p'
+  return "${PIPESTATUS[0]}"
+}
+long="bash -c \"$(printf 'echo %0220d' 0)\""
+same "a pipe to tee" "| tee log.txt: the output goes to the job's log; output: log.txt puts that there" \
+  "$(around "mpirun -np 2 $long | tee log.txt" || echo "status $?")"
+only=': only the started program is carried over, not what stands around it'
+same "another pipe" "| grep loss | tee log.txt$only
+status 1" "$(around "mpirun -np 2 $long | grep loss | tee log.txt" || echo "status $?")"
+same "commands around it" "cd run &&$only
+&& ./after$only
+status 1" "$(around "cd run && mpirun -np 2 $long && ./after" || echo "status $?")"
+same "nothing around it" "" "$(around "mpirun -np 2 $long;")"
 for opening in 'while read x; do' 'until ./a; do' 'if true; then' 'case $x in a)' 'for i; do mkdir $i;'; do
   printf '#!/bin/bash\n#PBS -l select=1:ncpus=2:mpiprocs=2\ndate\n%s\n  mpirun ./a\n%s\n' "$opening" "$([[ $opening == *do* ]] && echo done || { [[ $opening == if* ]] && echo fi || echo esac; })" >"$work/half.pbs"
   expect 1 'around the program: left out with its lines' "$DDLRUN" convert "$work/half.pbs" --to ddlrun.yaml
