@@ -155,17 +155,30 @@ void ask_scheduler(System& system, SchedulerKind kind, const std::vector<JobId>&
 }
 
 // A task that ran, by what it wrote: qdel of an array makes OpenPBS 23.06 forget how its tasks ended before.
+// Of a task that wrote nothing, PBS has no record where it was deleted while it waited. Returns whether the
+// status changed.
+bool correct_task(System& system, const JobRef& task, JobStatus& status) {
+  const bool is_lost = !task.task.empty() && status.hosts.empty() &&
+                       (status.state == JobState::cancelled || status.state == JobState::unknown);
+  if (!is_lost || !task.submitted_here()) return false;
+  if (const auto written = read_exit_status(system, task)) {
+    status = status_of_written(task, *written, false);
+    return true;
+  }
+  const bool has_ended = is_pbs_like(task.scheduler) && (status.word == "X" || status.word == "F");
+  if (status.state != JobState::unknown || !has_ended) return false;
+  status.state = JobState::cancelled;
+  status.explained = deleted_while_queued;
+  return true;
+}
+
 void correct_tasks(System& system, const JobRef& job, JobStatus& status) {
   bool corrected = false;
   for (JobStatus& task : status.tasks) {
     JobRef part = job;
     part.task = parts_of(task.id).task;
-    const bool lost = task.state == JobState::cancelled && task.hosts.empty();
-    const auto written = lost ? read_exit_status(system, part) : std::nullopt;
-    if (!written) continue;
     part.id = task.id;
-    task = status_of_written(part, *written, false);
-    corrected = true;
+    corrected = correct_task(system, part, task) || corrected;
   }
   if (!corrected) return;
   const std::string word = status.word;
@@ -297,6 +310,7 @@ std::vector<JobStatus> read_job_states(System& system, const std::vector<JobRef>
   for (const JobRef& job : jobs) {
     JobStatus status = answers[{job.scheduler, job.id}];
     const JobEnds ends = read_job_ends(system, job);
+    correct_task(system, job, status);
     const bool is_answered = status.state != JobState::unknown;
     if (!is_answered) status = status_without_scheduler(system, job, ends, status);
     status.id = job.id;

@@ -29,6 +29,9 @@ std::string_view name_of(JobState state);                        // "timed out"
 std::optional<JobState> parse_job_state(std::string_view name);  // name_of's words
 bool is_over(JobState state);                                    // completed .. out_of_memory; not unknown
 
+// How a job ends that only waited.
+constexpr std::string_view deleted_while_queued = "deleted before it started";
+
 struct JobStatus {
   JobId id;
   JobState state = JobState::unknown;

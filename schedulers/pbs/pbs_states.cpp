@@ -128,15 +128,37 @@ std::string waited_for(std::string_view depend) {
   return join(ids, " ");
 }
 
+bool has_run(const PbsJob& job) {
+  return !job.get("exec_host").empty() || job.number("run_count").value_or(0) > 0;
+}
+
+// A task that PBS has no record of: it has the attributes of its array, the exit status too (OpenPBS 23.06,
+// req_stat.c). It was deleted before it started, or it ended without job_history_enable.
+bool lacks_record(const PbsJob& job) {
+  return job.id.find('[') != std::string::npos && !has_run(job) && job.get("comment") == "Subjob finished";
+}
+
+void check_lost_task(JobStatus& status, const PbsJob& job, bool terminated) {
+  status.reason.clear();
+  status.state = JobState::unknown;
+  if (terminated) {
+    status.state = JobState::cancelled;
+    status.explained = deleted_while_queued;
+  } else if (job.number("Exit_status") == 0) {
+    status.state = JobState::completed;  // as all tasks
+    status.exit_status = 0;
+  }
+}
+
 // Where the history holds no exit status.
 void check_substate(JobStatus& status, const PbsJob& job) {
   const int substate = job.number("substate").value_or(0);
-  const bool ran = !job.get("exec_host").empty() || job.number("run_count").value_or(0) > 0;
+  const bool ran = has_run(job);
   const bool depends = !job.get("depend").empty();
   status.state = JobState::unknown;
   if (substate == kTerminated) {
     status.state = JobState::cancelled;
-    if (!ran) status.explained = "deleted before it started";
+    if (!ran) status.explained = deleted_while_queued;
   } else if (substate == kFailed) {
     status.state = JobState::failed;
   } else if (substate == kFinishedState && (ran || status.word == "X")) {
@@ -200,6 +222,15 @@ std::string log_path(const std::string& attribute, const std::string& id, std::s
   return path.ends_with('/') ? path + id + std::string(extension) : path;
 }
 
+// An interactive job (-I) has paths too, but its output goes to the terminal.
+void set_logs(JobStatus& status, const PbsJob& job) {
+  if (!job.get("interactive").empty()) return;
+  const std::string joined = job.get("Join_Path");
+  if (joined != "eo") status.output = log_path(job.get("Output_Path"), job.id, ".OU");
+  if (joined != "oe") status.error_output = log_path(job.get("Error_Path"), job.id, ".ER");
+  if (status.output.empty()) std::swap(status.output, status.error_output);
+}
+
 JobStatus common_status(const PbsJob& job) {
   JobStatus status;
   status.id = job.id;
@@ -209,10 +240,7 @@ JobStatus common_status(const PbsJob& job) {
   status.hosts = hosts_of(job.get("exec_host"));
   status.queue = job.get("queue");
   status.name = job.get("Job_Name");
-  const std::string joined = job.get("Join_Path");
-  if (joined != "eo") status.output = log_path(job.get("Output_Path"), job.id, ".OU");
-  if (joined != "oe") status.error_output = log_path(job.get("Error_Path"), job.id, ".ER");
-  if (status.output.empty()) std::swap(status.output, status.error_output);
+  set_logs(status, job);
   if (!status.hosts.empty()) status.run_seconds = seconds_of(job.get("resources_used.walltime"));
   if (status.word == "H") {
     if (status.reason.empty()) status.reason = "Hold_Types=" + job.get("Hold_Types");
@@ -222,6 +250,8 @@ JobStatus common_status(const PbsJob& job) {
   } else if (status.word == "W") {
     status.explained = "it may not start yet: its begin time (-a) lies ahead, or its files are being staged";
   } else if (status.state == JobState::queued) {
+    // Of its array: no reason why the task waits.
+    if (status.reason.starts_with("Job Array Began at ")) status.reason.clear();
     status.explained = explain_pbs_comment(status.reason);
     status.never = status.word == "Q" && status.reason.find("Can Never Run") != std::string::npos;
     if (status.never) status.remedy = kLessOfIt;
@@ -243,7 +273,9 @@ JobStatus pbs_status(const PbsJob& job) {
     for (const std::string_view waited : {"Can Never Run", "Not Running"})
       if (status.reason.find(waited) == 0) status.reason.clear();  // why it waited is no end
     status.reason = end_in_comment(status.reason);
-    if (const auto exit_status = job.number("Exit_status"))
+    if (lacks_record(job))
+      check_lost_task(status, job, terminated);
+    else if (const auto exit_status = job.number("Exit_status"))
       check_exit(status, job, *exit_status, terminated, kPbsEnds);
     else
       check_substate(status, job);

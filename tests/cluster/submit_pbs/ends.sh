@@ -96,6 +96,26 @@ scenario_array_cancelled() {
   same "tasks" "completed 0 failed 1 cancelled 143 cancelled 143" \
     "$(json '" ".join(t["state"] + " " + str(t["wait_status"]) for t in sorted(j["tasks"], key=lambda t: t["id"]))')"
 }
+# Tasks that only waited, while their array is being deleted and after that.
+scenario_array_waits() {
+  begin --queue cores --exclusive yes --name waits --array 0-3 1x2x1 -- sleep 200
+  local number=${id%%[*}
+  until_state "${number}[0].node1" R 60
+  ddl status "$id"
+  ! grep -q 'Began' "$work/out" || fail "the begin of the array is a reason to wait: $(cat "$work/out")"
+  ddl cancel "$id"
+  ends 0
+  local at
+  for at in 1 2 3; do
+    ddl status "$id"
+    same "tasks that waited, look $at" 3 "$(grep -c ' cancelled .*deleted before it started$' "$work/out")"
+  done
+  until_state "$id" F 60
+  ddl status "$id"
+  same "tasks that waited" 3 "$(grep -c ' cancelled .*deleted before it started$' "$work/out")"
+  ddl diagnose "${number}[2]"
+  prints 'cause: the job was cancelled: deleted before it started ['
+}
 # What is known only to the scheduler: who ended the job.
 scenario_cancelled_diagnosed() {
   begin --name ended 1x1x1 -- sleep 200

@@ -136,6 +136,36 @@ TEST_CASE("tasks that ended before qdel of their array have the status that they
   CHECK(states[0].tasks[0].exit_status == 0);
   CHECK(states[0].tasks[1].state == JobState::cancelled);
   CHECK(states[0].tasks[2].state == JobState::cancelled);  // it never ran
+  CHECK(states[0].tasks[2].clear_reason() == "deleted before it started");
+}
+
+// For some seconds after qdel the array itself goes on, for a task that runs.
+TEST_CASE("tasks that waited are cancelled as soon as their array is being deleted") {
+  Queried queried;
+  queried.job.id = "32[].node1";
+  queried.job.scheduler = SchedulerKind::pbs;
+  queried.files.files["/w/ddlrun-jobs/job/exit_status.0"] = "3\n";
+  queried.processes.answer = [](const Command&) {
+    ProcessResult result;
+    result.out =
+        R"({"Jobs":{"32[].node1":{"job_state":"B","substate":70},)"
+        R"("32[0].node1":{"job_state":"X","substate":70,"comment":"Subjob finished"},)"
+        R"("32[1].node1":{"job_state":"R","substate":42,"exec_host":"node1/0*4"},)"
+        R"("32[2].node1":{"job_state":"X","substate":70,"Exit_status":1,"comment":"Subjob finished"}}})";
+    return result;
+  };
+  System system = queried.interfaces();
+  UnreachableSchedulers unreachable;
+  const auto states = read_job_states(system, {queried.job}, unreachable);
+  REQUIRE(states.at(0).tasks.size() == 3);
+  CHECK(states[0].state == JobState::running);
+  CHECK(states[0].tasks[0].exit_status == 3);
+  CHECK(states[0].tasks[2].state == JobState::cancelled);
+  CHECK(states[0].tasks[2].clear_reason() == "deleted before it started");
+  CHECK_FALSE(states[0].tasks[2].exit_status);
+  queried.job.id = "32[2].node1";  // asked for alone
+  queried.job.task = "2";
+  CHECK(read_job_states(system, {queried.job}, unreachable).at(0).state == JobState::cancelled);
 }
 
 // A long list is not asked for again and again.

@@ -109,6 +109,9 @@ TEST_CASE("the name of a job and the paths of its logs") {
       R"("job_state":"F","Output_Path":"node1:/logs/","Error_Path":"node1:/home/ddl/plain.e7","Join_Path":"oe")");
   CHECK(status.output == "/logs/7.s.OU");
   CHECK(status.error_output.empty());
+  status = reported(
+      R"("job_state":"R","interactive":"True","Output_Path":"node1:/home/ddl/STDIN.o7","Join_Path":"n")");
+  CHECK(status.output.empty());
   status = reported(R"("job_state":"F","Output_Path":"a","Error_Path":"node1:/e","Join_Path":"eo")");
   CHECK(status.output == "/e");
 }

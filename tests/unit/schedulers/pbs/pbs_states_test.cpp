@@ -39,4 +39,30 @@ TEST_CASE("an array whose parent goes on is not over") {
   CHECK_FALSE(status.exit_status);
 }
 
+// As OpenPBS 23.06.06 reported tasks that waited: while their array was being deleted, after that, and while
+// it runs.
+TEST_CASE("a task without a record of its own has neither the end nor the comment of its array") {
+  const auto task = [](const std::string& fields) {
+    return pbs_status(parse_qstat_json(R"({"Jobs":{"7[2].s":{)" + fields + "}}}").value().at(0));
+  };
+  JobStatus status = task(R"("job_state":"X","substate":70,"comment":"Subjob finished")");
+  CHECK(status.state == JobState::unknown);
+  CHECK(status.reason.empty());
+  CHECK(task(R"("job_state":"X","substate":70,"comment":"Subjob finished","Exit_status":1)").state ==
+        JobState::unknown);
+  status = task(R"("job_state":"F","substate":91,"comment":"Subjob finished","Exit_status":1)");
+  CHECK(status.state == JobState::cancelled);
+  CHECK(status.clear_reason() == "deleted before it started");
+  CHECK(status.reason.empty());
+  CHECK_FALSE(status.exit_status);
+  CHECK(task(R"("job_state":"F","substate":92,"comment":"Subjob finished","Exit_status":0)").state ==
+        JobState::completed);
+  status = task(
+      R"("job_state":"F","substate":91,"comment":"Subjob finished","Exit_status":271,"exec_host":"n/0")");
+  CHECK(status.exit_status == 143);
+  status = task(R"("job_state":"Q","substate":10,"comment":"Job Array Began at Fri Nov 27 at 20:56")");
+  CHECK(status.clear_reason().empty());
+  CHECK_FALSE(task(R"("job_state":"Q","comment":"Not Running: Queue not started.")").clear_reason().empty());
+}
+
 TEST_SUITE_END();
