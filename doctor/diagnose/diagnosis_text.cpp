@@ -32,11 +32,13 @@ std::string render_where(const Finding& finding, std::uint32_t ranks_of_run) {
     const std::string all = fmt::format("all {} ranks failed alike", ranks_of_run);
     return text.empty() ? all : all + "; the lines are those of " + text;
   }
+  // Another rank than that of the first line may have failed first.
+  if (ranks_of_run > 1 && finding.all_ranks.size() == ranks_of_run)
+    return fmt::format("all {} ranks; the lines are those of {}", ranks_of_run, text);
   if (finding.all_hosts.size() > 1) text += "; also on " + sanitize(join(finding.all_hosts, ", "), 600);
   if (finding.all_ranks.size() > 1) {
     const std::vector<int> ranks(finding.all_ranks.begin(), finding.all_ranks.end());
-    text += ranks.size() == ranks_of_run ? fmt::format(" (all {} ranks)", ranks_of_run)
-                                         : "; ranks " + render_ranges(ranks);
+    text += "; ranks " + render_ranges(ranks);
   }
   return text;
 }
@@ -155,6 +157,13 @@ std::string tagged_run(const Diagnosis& diagnosis) {
 // Only exit status 0 proves success; without it the log may hold an error that no signature matches.
 std::string render_no_trouble(const Diagnosis& diagnosis) {
   const std::string lines = fmt::format("{} line{}", diagnosis.lines, diagnosis.lines == 1 ? "" : "s");
+  const auto is_error = [](const Finding& finding) {
+    return finding.kind <= SignatureClass::ending && !finding.is_survived;
+  };
+  if (diagnosis.end.status && std::ranges::any_of(diagnosis.also_seen, is_error))
+    return fmt::format(
+        "exit status 0 in spite of errors in {}: the program went on, or its status was lost on the way\n",
+        lines);
   if (diagnosis.end.status) return fmt::format("no trouble found in {}\n", lines);
   std::string text = fmt::format("no known failure in {}\n", lines);
   if (!diagnosis.salient_lines.empty())

@@ -81,7 +81,7 @@ void fit_remedies_to(Finding& finding, const JobContext& job, const RunTraits& t
   std::vector<std::string> fitted;
   for (const std::string& remedy : finding.remedies) {
     for (const std::string& words : fit_words(remedy, job)) {
-      std::string text = fit_scheduler(words, job.scheduler);
+      std::string text = name_shape(fit_scheduler(words, job.scheduler), job.nodes, job.ranks_per_node);
       if (!text.empty()) fitted.push_back(name_job(name_program(std::move(text), job.program), job.id));
     }
   }

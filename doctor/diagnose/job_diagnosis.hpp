@@ -5,6 +5,7 @@
 
 #include "doctor/diagnose/diagnosis.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,9 @@ struct JobContext {
   std::string end;           // as the scheduler reports it: "was cancelled: terminated by ddl@node1"; ""
   bool is_certain = false;   // `end` is the cause, whatever the log contains
   bool ends_stalls = false;  // it runs with --on-stall end
-  std::vector<std::string> program = {};  // for PROGRAM in a remedy; empty where it is not known
-  bool names_ranks = false;               // it runs with --rank-output prefix or files
+  std::vector<std::string> program = {};        // for PROGRAM in a remedy; empty where it is not known
+  std::uint32_t nodes = 0, ranks_per_node = 0;  // 0: not known
+  bool names_ranks = false;                     // it runs with --rank-output prefix or files
 
   // The command that prints the rank on each line; "": as the log's launcher has it.
   std::string tagging() const { return submit.empty() ? std::string() : submit + " --rank-output prefix"; }

@@ -333,7 +333,7 @@ Diagnosis LogAnalysis::diagnosis(const RunStatus& end) const {
                    tail_.last_line(),
                    lines_ended_ + line_,
                    bytes_},
-                  end);
+                  matches_.status_with_tasks(end));
 }
 
 }  // namespace ddlrun::diagnose

@@ -161,6 +161,8 @@ void MatchStore::add_ending(const Match& match) {
     host_of_rank_.emplace(*place.rank, place.host);
   }
   if (ending.kind == EndingKind::rank && is_earlier_end(match)) first_end_ = match;
+  if (ending.kind == EndingKind::task && !task_status_ && match.captures.status.value_or(0) != 0)
+    task_status_ = {match.captures.status, log_source_named(ending.from)};
   if (ending.kind == EndingKind::status) {
     const auto& captures = match.captures;
     if (captures.status) status_.status = captures.status;
@@ -343,6 +345,13 @@ std::uint32_t MatchStore::ranks_alike() const {
 }
 
 RunStatus MatchStore::logged_status() const { return status_; }
+
+RunStatus MatchStore::status_with_tasks(RunStatus end) const {
+  if (end.status.value_or(0) != 0 || !task_status_) return end;
+  end.status = task_status_->status;
+  if (end.from == LogSource::unknown) end.from = task_status_->from;
+  return end;
+}
 
 std::string MatchStore::host_of(std::uint32_t rank) const {
   const auto found = host_of_rank_.find(rank);

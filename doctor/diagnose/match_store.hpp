@@ -41,6 +41,8 @@ class MatchStore {
   std::uint32_t ranks_alike() const;
   // The whole run's status, if the log contains it.
   RunStatus logged_status() const;
+  // `end`, but the status of the first task that failed where its launcher ends with 0 nevertheless.
+  RunStatus status_with_tasks(RunStatus end) const;
   // The last line of the last match, counted over all sources; 0 for none.
   std::uint64_t last_line() const { return last_line_; }
   // The rank's host, if the log contains it, else "".
@@ -71,6 +73,7 @@ class MatchStore {
   std::map<std::uint32_t, Entry> entries_;  // by the signature's number
   std::optional<Match> first_end_;
   RunStatus status_;
+  std::optional<RunStatus> task_status_;
   std::uint64_t last_line_ = 0;
   std::map<std::uint32_t, std::string> host_of_rank_;
 };

@@ -72,7 +72,8 @@ struct Signature {
 };
 
 // Other facts in a log: how a rank ended, the status of the whole run, the host of a rank.
-enum class EndingKind { rank, status, place };
+// `task`: of a task whose launcher ends with 0 nevertheless.
+enum class EndingKind { rank, status, place, task };
 struct Ending {
   std::string id;
   std::string from;  // as in FactRule; for a status

@@ -254,8 +254,9 @@ class Reader {
     const std::string is = optional_text(value, "is");
     if (is == "status") ending.kind = EndingKind::status;
     if (is == "place") ending.kind = EndingKind::place;
+    if (is == "task") ending.kind = EndingKind::task;
     if (!is.empty() && is != "rank" && ending.kind == EndingKind::rank) {
-      refuse(*value.find("is"), "`is` must be rank, status or place", "is: rank");
+      refuse(*value.find("is"), "`is` must be rank, status, place or task", "is: rank");
     }
     if (ending.patterns.empty()) refuse(value, "nothing to find it by", "match: ...");
     return ending;

@@ -135,6 +135,24 @@ std::size_t name_length(std::span<const std::string> program) {
   return length <= program.size() ? length : 0;
 }
 
+// Whether the last command of `text` is a launcher that starts Python itself.
+bool starts_python_launcher(std::string_view text) {
+  const std::size_t end = text.rfind("; ");
+  return starts_with_any(end == npos ? text : text.substr(end + 2),
+                         {"torchrun ", "accelerate launch ", "deepspeed "});
+}
+
+// "python3 -u train.py" -> "train.py", "python3 -m pkg" -> "-m pkg".
+std::string without_python(std::span<const std::string> name) {
+  if (!is_python(name[0])) {
+    const bool is_script = name[0].ends_with(".py");
+    return (is_script ? "" : "--no_python ") + render_shell({name.begin(), name.end()});
+  }
+  const bool is_module = name.size() > 1 && name[name.size() - 2] == "-m";
+  const auto last = name.last(is_module ? 2 : 1);
+  return render_shell({last.begin(), last.end()});
+}
+
 // What PROGRAM is behind these words.
 std::string program_behind(std::string_view before, std::span<const std::string> program,
                            std::size_t length) {
@@ -151,6 +169,7 @@ std::string program_behind(std::string_view before, std::span<const std::string>
   if (behind({"command -v "})) return quote_shell(program[0]);
   if (behind({"python3 ", "python ", "bash ", "head -1 ", "md5sum ", "file ", "cp ", "mv "}))
     return quote_shell(script);
+  if (starts_python_launcher(before)) return without_python(program.first(length));
   return render_shell(program.first(length));
 }
 
@@ -187,6 +206,15 @@ std::string name_program(std::string remedy, std::span<const std::string> progra
     remedy.replace(at, word.size(), by);
     at = find_word(remedy, word, at + by.size());
   }
+  return remedy;
+}
+
+std::string name_shape(std::string remedy, std::uint32_t nodes, std::uint32_t ranks_per_node) {
+  if (nodes > 0)
+    remedy = replace_text(std::move(remedy), "--nnodes=NODES", fmt::format("--nnodes={}", nodes));
+  if (ranks_per_node > 0)
+    remedy = replace_text(std::move(remedy), "--nproc_per_node=RANKS",
+                          fmt::format("--nproc_per_node={}", ranks_per_node));
   return remedy;
 }
 

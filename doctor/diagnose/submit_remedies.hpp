@@ -4,6 +4,7 @@
 
 #include "doctor/diagnose/diagnosis.hpp"
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,8 +19,11 @@ std::vector<std::string> as_submit_remedies(const std::string& remedy, LogSource
                                             std::string_view submit);
 
 // PROGRAM as a word: "PROGRAM --help" -> "python3 train.py --help", "ldd PROGRAM" -> "ldd $(command -v
-// python3)".
+// python3)", "torchrun PROGRAM" -> "torchrun train.py".
 std::string name_program(std::string remedy, std::span<const std::string> program);
+
+// "--nnodes=NODES --nproc_per_node=RANKS" of torchrun with these numbers; 0: not known, the word stays.
+std::string name_shape(std::string remedy, std::uint32_t nodes, std::uint32_t ranks_per_node);
 
 // Without the advice to end a run that stalls, for a run that has it; "" if nothing else is left.
 std::string without_stall_advice(std::string remedy);

@@ -2,10 +2,12 @@
 #include "doctor/diagnose/job_diagnosis.hpp"
 
 #include "doctor/diagnose/signatures_yaml.hpp"
+#include "tests/unit/doctor/diagnose/examples.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace ddlrun::diagnose;
+using ddlrun::tests::diagnose_text;
 
 namespace {
 
@@ -118,6 +120,41 @@ TEST_CASE("remedies that name another scheduler's tools are left out") {
     CHECK(kept(slurm, remedy) == remedy);
   }
   CHECK(kept(pbs, "nvidia-smi   # in the job: srun nvidia-smi") == "nvidia-smi");
+}
+
+TEST_CASE("a failure of all ranks is at none of them alone") {
+  const std::string missing =
+      "ValueError: Error initializing torch.distributed using env:// rendezvous: environment variable RANK "
+      "expected, "
+      "but not set\n";
+  const std::string log =
+      "[1] " + missing + "[0] " + missing + "ddlrun: rank 0 on node3 failed first: it exited with status 1\n";
+  RunStatus end{1, LogSource::mpirun};
+  end.ranks = 2;
+  const std::string report = render_diagnosis(diagnose_text(log, end));
+  CAPTURE(report);
+  CHECK(report.find("[T65]\n") != std::string::npos);
+  CHECK(report.find("at: all 2 ranks; the lines are those of rank 1\n") != std::string::npos);
+  CHECK(report.find("first to fail: rank 0 on node3") != std::string::npos);
+}
+
+TEST_CASE("a task that pbsdsh starts fails, and pbsdsh and the job end with 0") {
+  const std::string traceback =
+      "Traceback (most recent call last):\n  File \"t.py\", line 1, in <module>\nValueError: bad rate\n";
+  const RunStatus well{0, LogSource::pbs};
+  const Diagnosis lost = diagnose_text(
+      traceback + "pbsdsh: task 0x00000001 exit status 1\npbsdsh: task 0x00000002 exit status 0\n", well);
+  CHECK(lost.verdict == Verdict::cause_found);
+  CHECK(lost.end.status == 1);
+  CHECK(exit_code(lost) == 1);
+  CHECK(render_diagnosis(lost).find("cause: ValueError: bad rate") != std::string::npos);
+  CHECK(exit_code(diagnose_text("pbsdsh: task 0x00000001 exit status 3\n", well)) == 1);
+  CHECK(exit_code(diagnose_text("pbsdsh: task 0x00000001 exit status 0\n", well)) == 0);
+  // Without the line of pbsdsh the status counts, and the error is not passed over.
+  const Diagnosis survived = diagnose_text(traceback, well);
+  CHECK(exit_code(survived) == 0);
+  CHECK(render_diagnosis(survived).find("no trouble") == std::string::npos);
+  CHECK(render_diagnosis(survived).starts_with("exit status 0 in spite of errors in 3 lines"));
 }
 
 TEST_SUITE_END();

@@ -115,10 +115,36 @@ TEST_CASE("the program stands for PROGRAM, with what interprets it where it runs
            Row{{"python3", "-c", "1"}, "PROGRAM --help", "PROGRAM --help"},
            Row{{"python3", "-m", "pkg.train", "-x"}, "PROGRAM --help", "python3 -m pkg.train --help"},
            Row{{}, "PROGRAM --help", "PROGRAM --help"},
+           Row{script, "torchrun --standalone PROGRAM   # one host",
+               "torchrun --standalone train.py   # one host"},
+           Row{{"python3", "-m", "pkg.train"},
+               "A; torchrun --standalone PROGRAM",
+               "A; torchrun --standalone -m pkg.train"},
+           Row{{"./train.py"}, "torchrun --standalone PROGRAM", "torchrun --standalone ./train.py"},
+           Row{binary, "torchrun --standalone PROGRAM", "torchrun --standalone --no_python './my prog'"},
+           Row{script, "torchrun --help; PROGRAM", "torchrun --help; python3 -u train.py"},
        }) {
     CAPTURE(row.remedy);
     CHECK(name_program(row.remedy, row.program) == row.named);
   }
+}
+
+TEST_CASE("torchrun gets the numbers of the job") {
+  const std::string remedy = "torchrun --nnodes=NODES --nproc_per_node=RANKS PROGRAM";
+  CHECK(name_shape(remedy, 2, 1) == "torchrun --nnodes=2 --nproc_per_node=1 PROGRAM");
+  CHECK(name_shape(remedy, 0, 0) == remedy);
+  // No signature has numbers of its own in these places.
+  for (const Signature& signature : builtin_signatures()->signatures)
+    for (const std::string& text : signature.remedies)
+      CHECK_FALSE(std::regex_search(text, std::regex("torchrun .*--(nnodes|nproc[-_]per[-_]node)[= ][0-9]")));
+}
+
+TEST_CASE("no comment of an option of launch names submit, which takes its place in a job") {
+  for (const Signature& signature : builtin_signatures()->signatures)
+    for (const std::string& text : signature.remedies) {
+      CAPTURE(text);
+      CHECK_FALSE(std::regex_search(text, std::regex("ddlrun launch --.*   # .*submit")));
+    }
 }
 
 TEST_CASE("a run that ends at a stall is not advised to do so") {
