@@ -38,8 +38,7 @@ schedulers::JobStatus read_state(System& system, const schedulers::JobRef& job) 
 
 std::vector<std::string> logs_of(System& system, const schedulers::JobRef& job) {
   std::vector<std::string> logs;
-  const bool has_spool = job.submitted_here() && schedulers::is_pbs_like(job.scheduler);
-  for (const std::string& log : {job.output, job.error_output, has_spool ? job.files().spool() : ""})
+  for (const std::string& log : {job.output, job.error_output, schedulers::spool_log(system, job)})
     if (!log.empty() && system.files.exists(log)) logs.push_back(log);
   return logs;
 }
@@ -77,11 +76,12 @@ DiagnoseInput read_job(System& system, schedulers::JobRef job, RunStatus end) {
 }
 
 // The job that the run belongs to, by its record or its directory: the id of a job without a scheduler is
-// longer than in the record.
+// longer than in the record. Of plain qsub or sbatch, a job whose log is there.
 std::optional<schedulers::JobRef> find_job_of(System& system, const launch::ListedRun& run) {
   constexpr std::size_t most_recent = 100;
+  std::string id;
   try {
-    const std::string id = launch::read_run(system, run.directory, false).job;
+    id = launch::read_run(system, run.directory, false).job;
     auto job = id.empty() ? std::nullopt : schedulers::find_remembered_job(system, id);
     if (job && job->id == id) return job;
   } catch (const Error&) {
@@ -89,34 +89,24 @@ std::optional<schedulers::JobRef> find_job_of(System& system, const launch::List
   }
   for (const auto& [job, state] : schedulers::remembered_jobs(system, most_recent))
     if (run.directory.starts_with(job.dir + "/")) return job;
-  return std::nullopt;
+  auto plain = id.empty() ? std::nullopt : find_plain_batch_job(system, id);
+  return plain && !logs_of(system, *plain).empty() ? std::move(plain) : std::nullopt;
 }
 
 // By `last`, the newest job is meant, unless a run is newer or the job has no output yet. Of a run in a job,
 // the job.
 std::optional<schedulers::JobRef> find_meant_job(System& system, const std::string& word) {
   auto job = schedulers::find_remembered_job(system, word);
-  if (!job || word != "last") return job;
+  if (word != "last") return job;
   const auto runs = launch::list_runs(system);
   if (runs.empty()) return job;
+  if (!job) return find_job_of(system, runs.front());
   std::string submitted;  // "2026-11-25 22:32:37" -> "20261125-223237", as the id of a run begins
   for (const char c : job->submitted)
     if (c != '-' && c != ':') submitted += c == ' ' ? '-' : c;
   const bool has_ended = is_over(job->last.state) || system.files.exists(job->output);
   if (runs.front().id < submitted && has_ended) return job;
   return find_job_of(system, runs.front());
-}
-
-// A job that the scheduler of this machine knows, and no run.
-std::optional<schedulers::JobRef> find_foreign_job(System& system, const std::string& word) {
-  try {
-    auto job = schedulers::find_jobs(system, {word}).front();
-    schedulers::read_foreign_job(system, job);
-    const bool is_known = job.last.state != schedulers::JobState::unknown;
-    return is_known ? std::optional(std::move(job)) : std::nullopt;
-  } catch (const Error&) {
-    return std::nullopt;  // no id of a job, no scheduler, or one that does not answer
-  }
 }
 
 // Its ranks' own files do not name hosts; its record does.
@@ -158,6 +148,9 @@ diagnose::Diagnosis fit_to_run(System& system, const DiagnoseInput& input, diagn
   diagnosis = name_hosts_of_run(system, input, std::move(diagnosis));
   diagnose::JobContext run;
   run.program = input.program;
+  run.nodes = input.hosts;
+  if (input.hosts > 0 && input.end.ranks % input.hosts == 0)
+    run.ranks_per_node = input.end.ranks / input.hosts;
   diagnosis = fit_to_job(std::move(diagnosis), run, *diagnose::builtin_signatures());
   const std::string record = record_of(input);
   if (diagnosis.cause) forget_line_numbers(diagnosis.cause->evidence, record);
@@ -182,6 +175,7 @@ DiagnoseInput read_run_directory(System& system, const std::string& directory, R
     if (end.from == LogSource::unknown && run.launcher == "openmpi") input.end.from = LogSource::mpirun;
   }
   input.program = run.program;
+  input.hosts = static_cast<std::uint32_t>(run.hosts.size());
   input.stall_lines = stall_lines_of(run);
   input.end.ranks = static_cast<std::uint32_t>(run.rank_count);
   input.end.names_ranks = !run.output.empty() && run.output != "screen";
@@ -213,7 +207,7 @@ DiagnoseInput read_job_or_run(System& system, const std::string& word, RunStatus
   try {
     directory = launch::find_run_directory(system, word);
   } catch (const Error& error) {
-    if (const auto foreign = find_foreign_job(system, word)) return read_job(system, *foreign, end);
+    if (const auto foreign = find_plain_job(system, word)) return read_job(system, *foreign, end);
     throw Error(error.kind(),
                 {fmt::format("'{}' is no file and no job: {}", printable(word, 60), error.message().what), "",
                  "ddlrun jobs, ddlrun history: their ids; or ddlrun diagnose job.log"});

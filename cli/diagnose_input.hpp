@@ -6,6 +6,7 @@
 #include "doctor/diagnose/job_diagnosis.hpp"
 #include "launch/history/standing_run.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct DiagnoseInput {
   std::optional<launch::StandingRun> standing = {};         // the run goes on, and stands still
   std::vector<std::string> stall_lines = {};  // what launch printed of the stall for which it ended the run
   std::vector<std::string> program = {};      // of a run
+  std::uint32_t hosts = 0;                    // of a run
   bool cause_is_recorded = false;             // `recorded` has a cause
 };
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -43,16 +44,16 @@ bool names_run_of(std::string_view name, const std::string& id) {
   return name == own || name.starts_with(own + ".");
 }
 
+bool is_run_name(std::string_view name, const JobRef& job) {
+  return job.task.empty() ? name.starts_with("run.") : names_run_of(name, job.id);
+}
+
 // Oldest first.
 std::vector<JobRun> list_job_runs(System& system, const JobRef& job) {
   std::vector<JobRun> runs;
-  if (system.kernel == nullptr) return runs;
-  for (const std::string& name : system.kernel->list_directory(job.dir)) {
-    const bool is_own = job.task.empty() ? name.starts_with("run.") : names_run_of(name, job.id);
-    const std::string directory = job.dir + "/" + name;
-    if (!is_own || !system.files.exists(directory + "/run.json")) continue;
-    runs.push_back({directory, launch::read_run(system, directory, false)});
-  }
+  for (const std::string& directory : list_run_directories(system, job))
+    if (system.files.exists(directory + "/run.json"))
+      runs.push_back({directory, launch::read_run(system, directory, false)});
   std::ranges::sort(runs, [](const JobRun& a, const JobRun& b) {
     return std::tie(a.record.start_us, a.directory) < std::tie(b.record.start_us, b.directory);
   });
@@ -76,19 +77,29 @@ std::string as_run_time(const std::string& submitted) {
   return time;
 }
 
-// The id of the newest run, if it is newer than the newest job and belongs to no job; else "".
-std::string find_last_run(System& system) {
+// Whether this process belongs to the job.
+bool is_inside(const System& system, const std::string& job) {
+  return std::ranges::any_of(std::array{"PBS_JOBID", "SLURM_JOB_ID"},
+                             [&](const char* name) { return system.environment.get(name) == job; });
+}
+
+// The newest run, if it is newer than the newest job and belongs to no job.
+RunOrJob find_last(System& system, PlainJob plain) {
+  const RunOrJob newest_job{"", "last"};
   const auto runs = launch::list_runs(system);
-  if (runs.empty()) return {};
+  if (runs.empty()) return newest_job;
   const launch::ListedRun& run = runs.front();
   const auto job = find_remembered_job(system, "last");
-  if (!job) return run.id;
-  if (run.id < as_run_time(job->submitted) || run.directory.starts_with(job->dir + "/")) return {};
+  const bool is_older = job && run.id < as_run_time(job->submitted);
+  if (is_older || (job && run.directory.starts_with(job->dir + "/"))) return newest_job;
   try {
     const std::string id = launch::read_run(system, run.directory, false).job;
-    return id.empty() || !find_remembered_job(system, id) ? run.id : "";
+    if (id.empty()) return {run.id, ""};
+    if (find_remembered_job(system, id)) return newest_job;
+    const bool means_job = plain == PlainJob::counts && find_plain_batch_job(system, id);
+    return means_job ? RunOrJob{"", id} : RunOrJob{run.id, ""};
   } catch (const Error&) {
-    return run.id;  // a damaged record: it is refused with its reason
+    return {run.id, ""};  // a damaged record: it is refused with its reason
   }
 }
 
@@ -148,16 +159,45 @@ void add_run_times(System& system, const JobRef& job, JobStatus& status) {
   status.all_seconds = all;
 }
 
-std::string find_meant_run(System& system, const std::string& word) {
-  if (word == "last") return find_last_run(system);
-  return launch::names_run(word) ? word : "";
+std::vector<std::string> list_run_directories(System& system, const JobRef& job) {
+  if (!job.submitted_here()) return launch::list_run_directories(system, job.id);
+  std::vector<std::string> directories;
+  if (system.kernel == nullptr) return directories;
+  for (const std::string& name : system.kernel->list_directory(job.dir))
+    if (is_run_name(name, job)) directories.push_back(job.dir + "/" + name);
+  std::ranges::sort(directories);
+  return directories;
 }
 
-RunsAndJobs find_meant_runs(System& system, const std::vector<std::string>& words) {
+std::optional<JobRef> find_plain_job(System& system, const std::string& word) {
+  try {
+    auto job = schedulers::find_jobs(system, {word}).front();
+    read_foreign_job(system, job);
+    const bool is_known = job.last.state != JobState::unknown;
+    return is_known ? std::optional(std::move(job)) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;  // no id of a job, no scheduler, or one that does not answer
+  }
+}
+
+std::optional<JobRef> find_plain_batch_job(System& system, const std::string& id) {
+  auto job = is_inside(system, id) ? std::nullopt : find_plain_job(system, id);
+  return job && !job->output.empty() ? std::move(job) : std::nullopt;
+}
+
+RunOrJob find_meant(System& system, const std::string& word, PlainJob plain) {
+  if (word == "last") return find_last(system, plain);
+  if (launch::names_run(word)) return {word, ""};
+  // The name of a job's run begins with a letter; the id of a job does not.
+  const bool may_be_name = !word.empty() && (word[0] < '0' || word[0] > '9') && !word.starts_with("last_");
+  return may_be_name && launch::is_run_directory_name(system, word) ? RunOrJob{word, ""} : RunOrJob{"", word};
+}
+
+RunsAndJobs find_meant_runs(System& system, const std::vector<std::string>& words, PlainJob plain) {
   RunsAndJobs meant;
   for (const std::string& word : words) {
-    const std::string run = find_meant_run(system, word);
-    run.empty() ? meant.jobs.push_back(word) : meant.runs.push_back(run);
+    const auto [run, job] = find_meant(system, word, plain);
+    run.empty() ? meant.jobs.push_back(job) : meant.runs.push_back(run);
   }
   return meant;
 }

@@ -8,6 +8,7 @@
 #include "schedulers/client/job_ref.hpp"
 #include "schedulers/job/job_state.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,13 +31,29 @@ std::vector<launch::HistoryRow> read_job_runs(System& system, const schedulers::
 // its last part; `status` gets that of all parts.
 void add_run_times(System& system, const schedulers::JobRef& job, schedulers::JobStatus& status);
 
-// The id of the run, or its directory, that `word` means to a command that takes jobs too; "" for a job.
-// `last` is the newest run if that is newer than the newest job and belongs to no job.
-std::string find_meant_run(System& system, const std::string& word);
+// The directories of the runs that launch made for the job, by name; of a job of plain qsub or sbatch those
+// in the list of runs.
+std::vector<std::string> list_run_directories(System& system, const schedulers::JobRef& job);
+
+// A job of plain qsub or sbatch, as the scheduler of this machine knows it.
+std::optional<schedulers::JobRef> find_plain_job(System& system, const std::string& word);
+// The same, but not the job of this process, and no job without a log: each run of an interactive one is a
+// work of its own.
+std::optional<schedulers::JobRef> find_plain_batch_job(System& system, const std::string& id);
+
+// What a run in a job of plain qsub or sbatch means by `last`: the job, or the run alone.
+enum class PlainJob { counts, passed_over };
+struct RunOrJob {
+  std::string run;  // its id, its directory or the name of that; "" for a job
+  std::string job;
+};
+// What `word` means to a command that takes runs and jobs. `last` is the newest run if that is newer than the
+// newest job and belongs to no job.
+RunOrJob find_meant(System& system, const std::string& word, PlainJob plain);
 
 struct RunsAndJobs {
   std::vector<std::string> runs, jobs;
 };
-RunsAndJobs find_meant_runs(System& system, const std::vector<std::string>& words);
+RunsAndJobs find_meant_runs(System& system, const std::vector<std::string>& words, PlainJob plain);
 
 }  // namespace ddlrun::cli

@@ -3,6 +3,7 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "cli/run_ids.hpp"
 #include "launch/history/run_store.hpp"
 #include "launch/monitor/rank_files.hpp"
 #include "schedulers/client/job_log.hpp"
@@ -19,6 +20,7 @@ namespace {
 
 using launch::RunRecord;
 using launch::RunState;
+using schedulers::LogPrinter;
 
 constexpr std::chrono::milliseconds look_every{500};
 
@@ -51,39 +53,22 @@ void report_empty_files(System& system, const std::string& run, RunState state, 
     system.err(fmt::format("ddlrun: the ranks of run {} wrote nothing; its end is unknown\n", word));
 }
 
-// The files of all ranks, which grow while the run goes on.
-class RankLogs {
- public:
-  RankLogs(const std::string& directory, std::uint64_t ranks) {
-    for (std::uint32_t rank = 0; rank < ranks; ++rank)
-      for (const auto stream : {launch::RankStream::out, launch::RankStream::err})
-        logs_.emplace_back(launch::rank_file(directory, rank, stream));
-  }
+std::vector<std::string> rank_files(const std::string& directory, std::uint64_t ranks) {
+  std::vector<std::string> files;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    for (const auto stream : {launch::RankStream::out, launch::RankStream::err})
+      files.push_back(launch::rank_file(directory, rank, stream));
+  return files;
+}
 
-  // What is new, each file behind its path.
-  void print_new(System& system) {
-    for (schedulers::JobLog& log : logs_) {
-      log.take(system, [&](std::string_view bytes) {
-        if (last_ != &log) system.out(fmt::format("{}==> {} <==\n", ends_line() ? "" : "\n", log.path()));
-        last_ = &log;
-        system.out(bytes);
-      });
-    }
-  }
-  void end_line(System& system) const {
-    if (!ends_line()) system.out("\n");
-  }
-  bool any_printed() const { return last_ != nullptr; }
-
- private:
-  bool ends_line() const { return last_ == nullptr || last_->at_line_start(); }
-
-  std::vector<schedulers::JobLog> logs_;
-  const schedulers::JobLog* last_ = nullptr;
-};
+LogPrinter rank_logs(const std::string& directory, std::uint64_t ranks) {
+  LogPrinter logs;
+  for (const std::string& file : rank_files(directory, ranks)) logs.add(file);
+  return logs;
+}
 
 // Prints what the files of `logs` get until then. `again`: the command that waits on.
-RunWait wait_for_end(System& system, const std::string& directory, RunRecord record, RankLogs logs,
+RunWait wait_for_end(System& system, const std::string& directory, RunRecord record, LogPrinter logs,
                      std::string_view again) {
   const std::string word = quote_shell(printable(record.id, 80));
   while (true) {
@@ -116,7 +101,7 @@ RunWait wait_for_end(System& system, const std::string& directory, RunRecord rec
 void print_run_output(System& system, const std::string& run) {
   const std::string directory = launch::find_run_directory(system, run);
   const RunRecord record = launch::read_run(system, directory, false);
-  RankLogs logs(directory, record.rank_count);
+  LogPrinter logs = rank_logs(directory, record.rank_count);
   logs.print_new(system);
   logs.end_line(system);
   if (logs.any_printed()) return;
@@ -130,14 +115,30 @@ int follow_run_output(System& system, const std::string& run) {
   RunRecord record = launch::read_run(system, directory, false);
   if (!keeps_output(record))
     refuse_without_output(directory, run, launch::find_run_state(system, record), record);
-  RankLogs logs(directory, record.rank_count);
+  LogPrinter logs = rank_logs(directory, record.rank_count);
   return wait_for_end(system, directory, std::move(record), std::move(logs), "logs -f").status;
 }
 
 RunWait wait_for_run(System& system, const std::string& run) {
   const std::string directory = launch::find_run_directory(system, run);
-  return wait_for_end(system, directory, launch::read_run(system, directory, false), RankLogs(directory, 0),
-                      "wait");
+  return wait_for_end(system, directory, launch::read_run(system, directory, false), LogPrinter(), "wait");
+}
+
+std::vector<std::string> JobRankFiles::find_new(System& system) {
+  std::vector<std::string> files;
+  for (const std::string& directory : list_run_directories(system, job_)) {
+    if (known_.contains(directory)) continue;
+    try {
+      const RunRecord record = launch::read_run(system, directory, false);
+      known_.insert(directory);
+      // With --tee the job's log has it too.
+      if (record.output.find("files") == std::string::npos) continue;
+      for (std::string& file : rank_files(directory, record.rank_count)) files.push_back(std::move(file));
+    } catch (const Error&) {
+      continue;  // not written yet, or damaged
+    }
+  }
+  return files;
 }
 
 }  // namespace ddlrun::cli

@@ -3,8 +3,12 @@
 #pragma once
 
 #include "base/os/system.hpp"
+#include "schedulers/client/job_ref.hpp"
 
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace ddlrun::cli {
 
@@ -23,5 +27,18 @@ struct RunWait {
 
 // Until the run ends, without its output. Error{request} where its ddlrun is gone and wrote no end.
 RunWait wait_for_run(System& system, const std::string& run);
+
+// The files of the ranks, of all runs of launch in a job that keep the output there instead of in the job's
+// log.
+class JobRankFiles {
+ public:
+  explicit JobRankFiles(schedulers::JobRef job) : job_(std::move(job)) {}
+  // Those of runs that were not there at the last call.
+  std::vector<std::string> find_new(System& system);
+
+ private:
+  schedulers::JobRef job_;
+  std::set<std::string> known_;
+};
 
 }  // namespace ddlrun::cli

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view cancel_examples = R"(  ddlrun cancel 1234
   ddlrun cancel 1234 15_3   # a job, and one task of an array
-  ddlrun cancel last        # the newest job, or the newest run where that is newer
+  ddlrun cancel last        # the newest job, or the newest run where that is newer and in no job of ddlrun submit
   ddlrun cancel 20261126-101502-x4Kd2P   # a run of `ddlrun launch` on this host)";
 
 using schedulers::JobState;
@@ -103,7 +103,8 @@ int run_cancel(System& system, const std::vector<std::string>& ids) {
   if (ids.empty())
     throw Error(ErrorKind::usage, {"cancel which job or run?", "",
                                    "ddlrun cancel ID; ddlrun jobs and ddlrun history list yours"});
-  const auto [runs, jobs] = find_meant_runs(system, ids);
+  // Another part of a job of plain qsub may go on after the run.
+  const auto [runs, jobs] = find_meant_runs(system, ids, PlainJob::passed_over);
   const int of_runs = cancel_runs(system, runs);
   const int of_jobs = jobs.empty() ? 0 : cancel_jobs(system, jobs);
   return of_runs != 0 ? of_runs : of_jobs;

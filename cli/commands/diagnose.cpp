@@ -129,6 +129,7 @@ DiagnoseInput read_input(System& system, const DiagnoseOptions& options) {
     job.dir = word;
     if (!end.status) input.end.status = schedulers::read_exit_status(system, job);
     input.logs = {word + "/output.log"};
+    if (system.files.exists(job.files().spool())) input.logs.push_back(job.files().spool());
   }
   return input;
 }
@@ -240,7 +241,7 @@ Subcommand diagnose_command() {
   mpirun ... 2>&1 | tee job.log | ddlrun diagnose
   ddlrun diagnose out/1/rank.*/stderr --status 137 --from mpirun
   ddlrun diagnose 1234                  # the log of a job; or a run, by its id
-  ddlrun diagnose last                  # the newest job or run
+  ddlrun diagnose last                  # the newest job or run; of a run in a job: the job
   ddlrun diagnose RUNDIR                # the directory of a run or of a job
   ddlrun diagnose --explain B1)";
   command.setup = [](CLI::App& app, const std::vector<std::string>&) -> Run {

@@ -22,7 +22,7 @@ using namespace schedulers;
 namespace {
 
 constexpr std::string_view logs_examples =
-    R"(  ddlrun logs           # of the newest job or run so far; also: ddlrun logs last
+    R"(  ddlrun logs           # of the newest job or run so far; also: ddlrun logs last. Of a run in a job: of the job
   ddlrun logs 1234      # of job 1234; of an array: of each task
   ddlrun logs 1234_2    # of one task; of the newest job: last_2
   ddlrun logs 20261126-101502-x4Kd2P   # what --tee or --rank-output files kept of a run of ddlrun launch
@@ -34,11 +34,16 @@ struct LogsOptions {
   bool follow = false;
 };
 
-// Whether there is a log.
-bool print_log(System& system, const std::string& path) {
-  JobLog log(path);
-  log.take(system, [&](std::string_view bytes) { system.out(bytes); });
-  return log.seen();
+// Whether there is a log: of the job, of its stderr where that is another, of its ranks, or of what PBS
+// caught.
+bool print_logs(System& system, const JobRef& job) {
+  LogPrinter logs;
+  logs.add(job.output, LogPrinter::Title::none);
+  logs.add(job.error_output, LogPrinter::Title::none);
+  for (const std::string& file : JobRankFiles(job).find_new(system)) logs.add(file);
+  logs.add(spool_log(system, job));
+  logs.print_new(system);
+  return logs.seen();
 }
 
 // The logs of an array's tasks, each below a line as `head` prints it; whether there is one.
@@ -49,7 +54,7 @@ bool print_task_logs(System& system, const JobRef& job) {
     if (!task || task->output.empty() || !system.files.exists(task->output)) continue;
     system.out(fmt::format("{}==> {}: {} <==\n", any ? "\n" : "", printable(task->id, 64),
                            printable(task->output, 300)));
-    any = print_log(system, task->output) || any;
+    any = print_logs(system, *task) || any;
   }
   return any;
 }
@@ -70,23 +75,28 @@ int run_logs(System& system, const LogsOptions& options) {
     throw Error(ErrorKind::usage, {fmt::format("logs takes one job, not {}", options.ids.size()), "",
                                    "ddlrun logs ID; ddlrun jobs lists yours"});
   }
-  const std::vector<std::string> ids = options.ids.empty() ? std::vector<std::string>{"last"} : options.ids;
-  if (const std::string run = find_meant_run(system, ids.front()); !run.empty()) {
+  const auto [run, id] =
+      find_meant(system, options.ids.empty() ? "last" : options.ids.front(), PlainJob::counts);
+  if (!run.empty()) {
     if (options.follow) return follow_run_output(system, run);
     print_run_output(system, run);
     return 0;
   }
-  JobRef job = find_jobs(system, ids).front();
+  JobRef job = find_jobs(system, {id}).front();
   if (!job.submitted_here()) {
     read_foreign_job(system, job);
     if (job.last.state == JobState::unknown) throw unknown_job_error(job, job.last);
   }
   if (job.output.empty() && !options.follow && print_task_logs(system, job)) return 0;
   if (job.output.empty()) throw Error(ErrorKind::request, why_no_log(system, job, "logs"));
-  if (options.follow) return follow_jobs(system, {job}, {});
-  const bool has_output = print_log(system, job.output);
-  const bool has_errors = !job.error_output.empty() && print_log(system, job.error_output);
-  if (has_output || has_errors) return 0;
+  if (options.follow) {
+    FollowOptions follow;
+    follow.find_more_logs = [files = std::make_shared<JobRankFiles>(job)](System& here) {
+      return files->find_new(here);
+    };
+    return follow_jobs(system, {job}, follow);
+  }
+  if (print_logs(system, job)) return 0;
   if (job.submitted_here()) return report_no_output(system, job);
   system.err(fmt::format("ddlrun: job {} has no output yet here: {} is not there\n", printable(job.id),
                          printable(job.output, 300)));

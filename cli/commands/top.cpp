@@ -70,7 +70,7 @@ std::chrono::seconds parse_interval(const std::string& word) {
 
 std::string find_top_directory(System& system, const std::string& given) {
   const std::string word = given.empty() ? "last" : given;
-  if (const std::string run = find_meant_run(system, word); !run.empty())
+  if (const std::string run = find_meant(system, word, PlainJob::passed_over).run; !run.empty())
     return find_run_directory(system, run);
   if (word != "last") return find_run_or_job(system, word, "ddlrun top");
   const auto job = schedulers::find_remembered_job(system, "last");

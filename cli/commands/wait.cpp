@@ -19,13 +19,13 @@ namespace {
 constexpr std::string_view wait_examples =
     R"(  ddlrun wait 1234 && ./evaluate     # evaluate if job 1234 succeeds
   ddlrun wait 1234 1235              # exit status of the first job that failed
-  ddlrun wait last                   # the newest job, or the newest run of `ddlrun launch`)";
+  ddlrun wait last                   # the newest job, or the newest run of `ddlrun launch`; of a run in a job: the job)";
 
 int run_wait(System& system, const std::vector<std::string>& ids) {
   if (ids.empty())
     throw Error(ErrorKind::usage, {"wait for which job or run?", "",
                                    "ddlrun wait ID; ddlrun jobs and ddlrun history list yours"});
-  const auto [runs, jobs] = find_meant_runs(system, ids);
+  const auto [runs, jobs] = find_meant_runs(system, ids, PlainJob::counts);
   FollowOptions options;
   options.log = false;
   const auto found = jobs.empty() ? std::vector<JobRef>() : find_jobs(system, jobs);  // all, before any wait

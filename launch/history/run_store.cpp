@@ -155,7 +155,7 @@ std::string find_run_directory(System& system, const std::string& word) {
   if (word == "last") return runs.front().directory;
   std::vector<ListedRun> found;
   for (const ListedRun& run : runs) {
-    if (run.id == word) return run.directory;
+    if (run.id == word || base_name(run.directory) == word) return run.directory;
     if (run.id.starts_with(word)) found.push_back(run);
   }
   if (found.empty()) {
@@ -167,6 +167,19 @@ std::string find_run_directory(System& system, const std::string& word) {
   const std::string more = found.size() > 2 ? fmt::format(" and {} more", found.size() - 2) : "";
   refuse_run(word, fmt::format("{} runs have an ID that begins with this: {}, {}{}", found.size(),
                                found[0].id, found[1].id, more));
+}
+
+std::vector<std::string> list_run_directories(System& system, const std::string& job) {
+  std::vector<std::string> directories;
+  for (const ListedRun& run : list_runs(system))
+    if (is_run_of_job(system, run.directory, job)) directories.push_back(run.directory);
+  std::ranges::reverse(directories);
+  return directories;
+}
+
+bool is_run_directory_name(System& system, const std::string& name) {
+  return std::ranges::any_of(list_runs(system),
+                             [&](const ListedRun& run) { return base_name(run.directory) == name; });
 }
 
 std::string find_original_run(System& system, const std::string& directory) {

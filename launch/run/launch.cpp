@@ -87,12 +87,23 @@ std::vector<std::string> render_choices(const LaunchSpec& spec, const LaunchPlan
   return lines;
 }
 
-std::string render_start(const LaunchSpec& spec, const LaunchPlan& plan, const std::string& run_dir) {
+// The run as `ddlrun logs` takes it. A log of a job is read later, when another run is the last. The id of a
+// job without a scheduler is not known in it.
+std::string word_for_logs(const Environment& environment) {
+  const bool has_scheduler =
+      !environment.get("PBS_JOBID").empty() || !environment.get("SLURM_JOB_ID").empty();
+  const std::string job = has_scheduler ? environment.get("DDLRUN_JOB_ID") : "";
+  return job.empty() ? "last" : quote_shell(job);
+}
+
+std::string render_start(const Environment& environment, const LaunchSpec& spec, const LaunchPlan& plan,
+                         const std::string& run_dir) {
   std::string text;
   for (const std::string& line : render_choices(spec, plan)) text += "ddlrun: " + line + "\n";
   text += "ddlrun: run directory " + run_dir + "\n";
   if (spec.output.writes_files())
-    text += "ddlrun: output of the ranks: " + rank_file_directory(run_dir) + "   # ddlrun logs -f last\n";
+    text += fmt::format("ddlrun: output of the ranks: {}   # ddlrun logs -f {}\n",
+                        rank_file_directory(run_dir), word_for_logs(environment));
   const PlacedRanks& placed = plan.placed;
   const std::size_t ranks = placed.job.ranks.size();
   return text + fmt::format(
@@ -141,7 +152,7 @@ AttemptResult run_attempt(System& system, const LaunchSpec& spec) {
   RunRecord record = make_run_record(system, spec, plan, result.run_dir);
   if (!spec.run_dir.empty() && spec.in_history) add_to_list(system, result.run_dir);
   result.end = run_launch(system, {spec, plan, std::move(command), std::move(record), result.run_dir,
-                                   render_start(spec, plan, result.run_dir)});
+                                   render_start(system.environment, spec, plan, result.run_dir)});
   return result;
 }
 

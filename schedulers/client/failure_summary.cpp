@@ -11,6 +11,7 @@
 #include "schedulers/client/job_outcome.hpp"
 #include "schedulers/client/job_query.hpp"
 #include "schedulers/client/submitted_job.hpp"
+#include "topology/dims.hpp"
 
 #include <fmt/format.h>
 
@@ -120,6 +121,17 @@ std::uint64_t size_of(System& system, const std::string& path) {
   }
 }
 
+void set_shape(const std::string& text, diagnose::JobContext& context) {
+  try {
+    if (text.empty()) return;
+    const topology::Dims dims = topology::parse_dims(text);
+    context.nodes = dims.host_count();
+    context.ranks_per_node = dims.gpus_per_node;
+  } catch (const Error&) {
+    return;  // written by hand
+  }
+}
+
 bool is_bad_end(const JobStatus& status) {
   if (is_saved_end(status)) return false;
   const JobState state = status.state;
@@ -151,10 +163,8 @@ FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus
   diagnose::LogAnalysis analysis(diagnose::builtin_signatures());
   LogEnd end;
   read_source(system, job.output, analysis, end);
-  if (is_pbs_like(job.scheduler) && job.submitted_here()) {
-    LogEnd spool;
-    read_source(system, job.files().spool(), analysis, spool);
-  }
+  LogEnd end_of_spool;
+  read_source(system, spool_log(system, job), analysis, end_of_spool);
   find_script_words(end.last, words);
   if (!words.first.empty()) return words;  // nothing was started
   // A job that its scheduler ended has no status of its own: a supposed one would match signatures of
@@ -209,6 +219,7 @@ diagnose::JobContext job_context(System& system, const JobRef& job, const JobSta
   if (job.submitted_here()) {
     const JobSettings settings = submitted_settings(system, job);
     const std::string runner = text_of(settings, "runner");
+    set_shape(text_of(settings, "dims"), context);
     const bool is_own = runner.empty() || runner == "ddlrun";
     context.ends_stalls = text_of(settings, "on_stall") == "end";
     if (const auto program = settings.find("program"); program != settings.end())

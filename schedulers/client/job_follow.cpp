@@ -22,6 +22,7 @@ constexpr milliseconds look_every{250};  // at the job's own files
 constexpr double hint_seconds = 1;       // between queries while the files show that something happened
 constexpr int hint_questions = 8;
 constexpr int questions_with_nodes = 6;
+constexpr double more_logs_every = 2;  // seconds between looks for further logs
 constexpr int most_forgotten = 4;      // answers in a row without the job
 constexpr double ending_seconds = 45;  // Slurm's KillWait is 30
 constexpr int most_never = 2;  // answers that it can never run: the first may be due to a node that reboots
@@ -43,7 +44,8 @@ class Follower {
   Follower(System& system, const std::vector<JobRef>& jobs, const FollowOptions& options)
       : system_(system), options_(options) {
     for (const JobRef& job : jobs) followed_.emplace_back().job = job;
-    if (options.log && jobs.size() == 1 && !jobs[0].output.empty()) log_.emplace(jobs[0].output);
+    if (options.log && jobs.size() == 1 && !jobs[0].output.empty())
+      log_.emplace().add(jobs[0].output, LogPrinter::Title::none);
     if (log_ && !options.from_start) log_->skip_to_end(system);
   }
 
@@ -71,7 +73,11 @@ class Follower {
 
   void copy_log() {
     if (!log_) return;
-    const bool more = log_->take(system_, [&](std::string_view bytes) { system_.out(bytes); });
+    if (options_.find_more_logs && now() >= look_at_ + more_logs_every) {
+      look_at_ = now();
+      for (const std::string& log : options_.find_more_logs(system_)) log_->add(log);
+    }
+    const bool more = log_->print_new(system_);
     // It prints, so it runs, whatever state was reported last.
     if (more && followed_[0].status.state != JobState::running && now() >= spoke_at_ + 2) {
       spoke_at_ = now();
@@ -88,6 +94,9 @@ class Follower {
       system_.clock.pause(look_every);
       copy_log();
     }
+    log_->add(spool_log(system_, followed_[0].job));
+    look_at_ = -more_logs_every;
+    copy_log();
   }
 
   // The job's own files print sooner than the scheduler, who need not be asked often then.
@@ -229,7 +238,8 @@ class Follower {
   System& system_;
   FollowOptions options_;
   std::vector<Followed> followed_;
-  std::optional<JobLog> log_;
+  std::optional<LogPrinter> log_;
+  double look_at_ = -more_logs_every;  // for further logs
   PollBackoff pace_;
   double ask_at_ = 0;
   double spoke_at_ = 0;  // when its speaking was last taken for a hint

@@ -7,6 +7,8 @@
 #include "base/os/system.hpp"
 #include "schedulers/client/job_query.hpp"
 
+#include <functional>
+#include <string>
 #include <vector>
 
 namespace ddlrun::schedulers {
@@ -16,6 +18,8 @@ struct FollowOptions {
   bool from_start = true;  // of the log
   bool print_states = true;
   bool explain = true;  // the end, and its cause from the log
+  // Further logs of the job, which are not there from the start: called again and again.
+  std::function<std::vector<std::string>(System&)> find_more_logs = {};
 };
 
 // The exit status of the job; of several the first one, in their order, that is not 0. A signal leaves the

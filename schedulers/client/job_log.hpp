@@ -5,10 +5,13 @@
 
 #include "base/os/system.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ddlrun::schedulers {
 
@@ -31,6 +34,35 @@ class JobLog {
   bool seen_ = false;
   bool unreadable_ = false;  // reported once
   bool at_line_start_ = true;
+};
+
+// Several logs of one job or run, printed as they grow. Output of another log than before stands behind a
+// line with its path, unless the log has no title and nothing was printed before it.
+class LogPrinter {
+ public:
+  enum class Title { none, path };
+  // A log that is known already stays as it is; "" is none.
+  void add(const std::string& path, Title title = Title::path);
+  // What is there already is passed over.
+  void skip_to_end(System& system);
+  // Prints what is new; returns whether there was any.
+  bool print_new(System& system);
+  // Ends the last line, where it has no end.
+  void end_line(System& system) const;
+  bool at_line_start() const { return last_ == no_log || logs_[last_].log.at_line_start(); }
+  bool any_printed() const { return last_ != no_log; }
+  // Some log is there.
+  bool seen() const;
+
+ private:
+  static constexpr std::size_t no_log = static_cast<std::size_t>(-1);
+  struct TitledLog {
+    JobLog log;
+    Title title;
+  };
+  std::vector<TitledLog> logs_;
+  std::set<std::string> paths_;
+  std::size_t last_ = no_log;
 };
 
 }  // namespace ddlrun::schedulers

@@ -94,12 +94,20 @@ std::optional<int> read_exit_status(System& system, const JobRef& job) {
   }
 }
 
+std::string spool_log(System& system, const JobRef& job) {
+  if (!job.submitted_here() || !is_pbs_like(job.scheduler)) return {};
+  if (job.task.empty()) return submitted_tasks(system, job).empty() ? job.files().spool() : "";
+  // qsub(1B) of Torque: the index is appended to the path of an array.
+  return job.scheduler == SchedulerKind::torque ? job.files().spool() + "-" + job.task
+                                                : fmt::format("{}/scheduler.{}.log", job.dir, job.task);
+}
+
 bool was_timed_out(System& system, const JobRef& job) {
   if (!job.submitted_here()) return false;
   if (job.scheduler == SchedulerKind::local) return system.files.exists(job.dir + "/timed_out");
   if (!is_pbs_like(job.scheduler)) return false;
-  const std::string spool = job.files().spool();
-  return reports_walltime(system, system.files.exists(spool) ? spool : job.output);
+  const std::string spool = spool_log(system, job);
+  return reports_walltime(system, !spool.empty() && system.files.exists(spool) ? spool : job.output);
 }
 
 bool launch_ended_well(System& system, const std::string& log) {

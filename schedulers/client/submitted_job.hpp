@@ -31,6 +31,11 @@ IdParts parts_of(const std::string& id);
 // What the job's script wrote when it ended; nothing while it has not.
 std::optional<int> read_exit_status(System& system, const JobRef& job);
 
+// Where PBS leaves what reached the job's own stdout, which its script does not use: words of pbs_mom, and
+// the output of tasks that pbsdsh starts. It comes when the job ends. "" for other schedulers, and of an
+// array as a whole.
+std::string spool_log(System& system, const JobRef& job);
+
 // Whether its own files prove that the job was ended at its walltime: a file of the script without a
 // scheduler, the line of pbs_mom for PBS.
 bool was_timed_out(System& system, const JobRef& job);

@@ -212,6 +212,19 @@ expect 0 '' env PATH="$work/bin:$PATH" "$DDLRUN" logs 5.minsky1
 grep -q "no output yet here: $work/of_qsub.log" err || fail "a log that is not there: $(cat err)"
 echo 'of qsub' > of_qsub.log
 expect 0 'of qsub' env PATH="$work/bin:$PATH" "$DDLRUN" logs 5.minsky1
+# A launch in such a job: `last` means the job, but not for those who are inside, nor while PBS does not know it.
+"$DDLRUN" launch 1 -- true > /dev/null 2>&1
+expect_refusal 3 'launch kept no output of this run' "$DDLRUN" logs last
+PBS_JOBID=5.minsky1 "$DDLRUN" launch 1 localhost --rank-output files -- sh -c 'echo of a rank; exit 7' > /dev/null 2>&1
+expect 0 'of qsub' env PATH="$work/bin:$PATH" "$DDLRUN" logs last
+grep -qx 'of a rank' out || fail "the files of the ranks are left out: $(cat out)"
+expect 143 'terminated by ddl' env PATH="$work/bin:$PATH" "$DDLRUN" wait last
+expect 1 'cause: the job was cancelled: terminated by ddl@minsky1' env PATH="$work/bin:$PATH" "$DDLRUN" diagnose last
+expect 0 'is over already: exit status 7' env PATH="$work/bin:$PATH" "$DDLRUN" cancel last
+for inside in "PBS_JOBID=5.minsky1 PATH=$work/bin:$PATH" "PATH=$PATH"; do
+  # shellcheck disable=SC2086 # two variables
+  expect 7 'has ended with status 7' env $inside "$DDLRUN" wait last
+done
 answer qstat "$recorded/pbs/08_x_all.json"
 chmod +x bin/*
 
@@ -276,6 +289,19 @@ sed "s|^ddl_dir=.*|ddl_dir=$PWD|" out > srun.sh
 SLURM_CPUS_PER_TASK=2 PATH="$work/bin:$PATH" bash srun.sh
 grep -qx 'computed 1 unset other' seen || fail "runner srun: $(cat seen out)"
 rm -f seen exit_status
+
+# The output of ranks in files: logs of the job shows it, and takes the name of the run's directory.
+run "$DDLRUN" submit --local --name filed --doctor off --walltime 5m --rank-output files 1x1 -- \
+  sh -c 'echo of a rank; echo odd >&2'
+filed=$(head -n 1 out)
+run_directory=$(echo "$work"/ddlrun-jobs/filed-*/run.*)
+for word in "$filed" last; do
+  expect 0 "==> $run_directory/out/rank-0000.out <==" "$DDLRUN" logs "$word"
+  grep -qx 'of a rank' out && grep -qx odd out && grep -q 'output of the ranks' out || fail "logs $word: $(cat out)"
+  expect 0 'of a rank' "$DDLRUN" logs -f "$word"
+done
+expect 0 'of a rank' "$DDLRUN" logs "$(basename "$run_directory")"
+expect 0 'of a rank' "$DDLRUN" logs -f "$(basename "$run_directory")"
 
 # At most 20 rows; old jobs are forgotten, their files stay.
 expect 0 'older jobs are not shown' "$DDLRUN" jobs --limit 2

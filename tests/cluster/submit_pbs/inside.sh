@@ -41,6 +41,25 @@ scenario_doctor_stops() {
   grep -q 'CPU-06' "$work/out" || fail "CPU-06 is not reported: $(tail -n 12 "$work/out")"
   grep -q 'nothing is started' "$work/out" || fail "doctor did not stop it: $(tail -n 12 "$work/out")"
 }
+# More ranks than cores: doctor in the job accepts what was asked for.
+scenario_oversubscribed() {
+  small=(DDLRUN_WALLTIME=10m)
+  submit --queue cores --doctor stop --oversubscribe --name shared "$((cores + 1))x1x1" -- sh -c 'echo "rank $DDLRUN_RANK"'
+  ends 0
+  same "ranks" "$((cores + 1))" "$(grep -c '^rank' "$work/out")"
+}
+# pbsdsh ends with 0, and PBS catches what its tasks print.
+scenario_pbsdsh_output() {
+  submit --name dshlog 1x2x1 -- bash -c 'echo before; exec pbsdsh -- bash -c "echo task; exit 3"'
+  ends 0
+  prints before
+  prints "/scheduler.log <=="
+  same "tasks" 2 "$(grep -c '^task' "$work/out")"
+  ddl logs "$id"
+  same "tasks by logs" 2 "$(grep -c '^task' "$work/out")"
+  ddl diagnose "$id"
+  ends 1
+}
 # The real pbsdsh, in a job of two ranks on each of two hosts.
 scenario_pbsdsh() {
   submit --queue cores --exclusive yes --name dsh 2x2x1 -- bash -c 'sort "$PBS_NODEFILE" | xargs
