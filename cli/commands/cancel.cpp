@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view cancel_examples = R"(  ddlrun cancel 1234
   ddlrun cancel 1234 15_3   # a job, and one task of an array
-  ddlrun cancel last        # the newest job, or the newest run where that is newer and in no job of ddlrun submit
+  ddlrun cancel last        # the newest job, or a newer run in no job of ddlrun submit
   ddlrun cancel 20261126-101502-x4Kd2P   # a run of `ddlrun launch` on this host)";
 
 using schedulers::JobState;

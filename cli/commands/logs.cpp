@@ -22,7 +22,7 @@ using namespace schedulers;
 namespace {
 
 constexpr std::string_view logs_examples =
-    R"(  ddlrun logs           # of the newest job or run so far; also: ddlrun logs last. Of a run in a job: of the job
+    R"(  ddlrun logs           # of the newest job or run so far, as logs last; of a run in a job: of the job
   ddlrun logs 1234      # of job 1234; of an array: of each task
   ddlrun logs 1234_2    # of one task; of the newest job: last_2
   ddlrun logs 20261126-101502-x4Kd2P   # what --tee or --rank-output files kept of a run of ddlrun launch

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view wait_examples =
     R"(  ddlrun wait 1234 && ./evaluate     # evaluate if job 1234 succeeds
   ddlrun wait 1234 1235              # exit status of the first job that failed
-  ddlrun wait last                   # the newest job, or the newest run of `ddlrun launch`; of a run in a job: the job)";
+  ddlrun wait last                   # the newest job or run of `ddlrun launch`; of a run in a job: the job)";
 
 int run_wait(System& system, const std::vector<std::string>& ids) {
   if (ids.empty())
