@@ -11,6 +11,7 @@
 #include "launch/plan/linked_libraries.hpp"
 #include "launch/plan/multi_program.hpp"
 #include "launch/plan/nested_program.hpp"
+#include "launch/plan/output_words.hpp"
 #include "launch/plan/plan_job_ranks.hpp"
 #include "launch/plan/python_syntax.hpp"
 #include "launch/plan/select_launcher.hpp"
@@ -21,7 +22,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 namespace ddlrun::launch {
 
@@ -38,29 +38,6 @@ void append_remark(std::vector<std::string>& remarks, const std::string& remark)
 // Differs from run to run and is unlikely in a program's output.
 std::string make_token(const System& system) {
   return fmt::format("{:x}", system.clock.now().time_since_epoch().count());
-}
-
-// The user makes the launcher label the lines of the ranks or write them to files.
-bool shapes_output(const LauncherWords& words, const EnvVars& environment) {
-  constexpr std::array<std::string_view, 8> parts = {"label",  "prepend", "outfile", "errfile",
-                                                     "output", "error",   "xterm",   "timestamp"};
-  constexpr std::array<std::string_view, 3> short_options = {"-l", "-o", "-e"};  // of srun and Intel MPI
-  constexpr std::array<const char*, 6> variables = {"SLURM_LABELIO",
-                                                    "SLURM_STDOUTMODE",
-                                                    "SLURM_STDERRMODE",
-                                                    "OMPI_MCA_orte_tag_output",
-                                                    "OMPI_MCA_orte_timestamp_output",
-                                                    "OMPI_MCA_orte_output_filename"};
-  const auto has_part = [&](std::string_view word) {
-    return std::ranges::any_of(
-        parts, [&](std::string_view part) { return word.find(part) != std::string_view::npos; });
-  };
-  const auto is_option = [&](const std::string& word) {
-    return word.starts_with('-') && (has_part(word) || std::ranges::count(short_options, word) > 0);
-  };
-  return words.tag_output || std::ranges::any_of(words.mpi_arguments, is_option) ||
-         std::ranges::any_of(words.mca, [&](const auto& setting) { return has_part(setting.first); }) ||
-         std::ranges::any_of(variables, [&](const char* name) { return environment.contains(name); });
 }
 
 PlacedRanks place_ranks(System& system, const LaunchSpec& spec) {
@@ -148,7 +125,8 @@ ProgramPlan plan_program(System& system, const LaunchSpec& spec, const PlacedRan
   plan.verify = spec.verify.value_or(plan.program.is_trainer);
   if (plan.verify || spec.monitor.has_status) plan.token = make_token(system);
   plan.frames_stderr = spec.monitor.has_status && spec.monitor.diagnose && !spec.output.is_framed() &&
-                       !is_ssh && !shapes_output(spec.launcher.words, system.environment.variables);
+                       !is_ssh &&
+                       !shapes_output(placed.kind(), spec.launcher.words, system.environment.variables);
   const ProgramLibraries libraries = read_program_libraries(system, plan.program.command);
   const bool by_mpi4py = spec.framework.needs_mpi && spec.framework.framework == frameworks::Framework::none;
   plan.pmi = check_launcher(system, spec, placed,

@@ -6,6 +6,7 @@
 #include "launch/plan/job_shape.hpp"
 #include "launch/plan/launch_spec.hpp"
 #include "launch/plan/mpirun_placement.hpp"
+#include "launch/plan/output_words.hpp"
 #include "launch/plan/resolve_framework.hpp"
 #include "topology/dims.hpp"
 #include "topology/sources/job_machines.hpp"
@@ -88,14 +89,6 @@ LauncherSpec resolve_launcher(const LaunchFlags& flags) {
   return spec;
 }
 
-// Arguments of mpirun that redirect stderr: the supervisors' status lines would go there too.
-bool redirects_stderr(const std::string& word) {
-  for (const std::string_view part : {"output-filename", "merge-stderr", "xml"}) {
-    if (word.starts_with('-') && word.find(part) != std::string::npos) return true;
-  }
-  return false;
-}
-
 MonitorSpec resolve_monitor(const LaunchFlags& flags) {
   MonitorSpec spec;
   spec.stall_timeout =
@@ -109,8 +102,7 @@ MonitorSpec resolve_monitor(const LaunchFlags& flags) {
   if (spec.end_on_stall && flags.no_monitor)
     refuse_flags("--on-stall end and --no-monitor conflict", "", "--on-stall end alone");
   spec.supervise = !flags.no_monitor;
-  spec.has_status = spec.supervise &&
-                    !std::any_of(flags.mpi_arguments.begin(), flags.mpi_arguments.end(), redirects_stderr);
+  spec.has_status = spec.supervise && !redirects_stderr(parse_launcher(flags.launcher), flags.mpi_arguments);
   spec.diagnose = !flags.no_diagnose;
   return spec;
 }

@@ -105,6 +105,37 @@ TEST_CASE("keepers are silent where their lines would end up elsewhere; odd opti
   }
 }
 
+TEST_CASE("options of srun that label or redirect output: no frames; stderr in a file: no status lines") {
+  struct Row {
+    std::vector<std::string> options;
+    bool frames, watches;
+  };
+  for (const Row& row :
+       {Row{{}, true, true}, Row{{"--mpi-arg=-u"}, true, true}, Row{{"--mpi-arg=-l"}, false, true},
+        Row{{"--mpi-arg=-oFILE"}, false, false}, Row{{"--mpi-arg=-eFILE"}, false, false},
+        Row{{"--mpi-arg=-o", "--mpi-arg=FILE"}, false, false},
+        Row{{"--mpi-arg=--output=FILE"}, false, false}}) {
+    CAPTURE(row.options.size());
+    Launch launch;
+    launch.environment.variables["SLURM_JOB_ID"] = "7";
+    launch.processes.answer = [](const Command& command) {
+      ProcessResult result;
+      if (command[0] == "srun") result.out = "slurm 22.05.8\n";
+      return result;
+    };
+    std::vector<std::string> words{"launch", "2", "--launcher", "srun"};
+    words.insert(words.end(), row.options.begin(), row.options.end());
+    words.insert(words.end(), {"--", "prog"});
+    launch.run(words);
+    CAPTURE(launch.err);
+    CHECK(launch.status == 0);
+    const Command& line = launch.processes.ran.back();
+    CHECK(line[0] == "srun");
+    CHECK((std::find(line.begin(), line.end(), "--frame-stderr") != line.end()) == row.frames);
+    CHECK((std::find(line.begin(), line.end(), "--monitor") != line.end()) == row.watches);
+  }
+}
+
 TEST_CASE("reports are compared with the plan while the rest passes by") {
   struct Row {
     std::vector<int> second;  // where rank 1 says it is; planned on 2-3
