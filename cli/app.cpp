@@ -185,7 +185,7 @@ int run_subcommand(const Subcommand& command, std::vector<std::string> words, Sy
   const Run run = command.setup(app, rest);
   if (!rest.empty() && !command.takes_program) refuse_word(app, rest.front(), false);
   refuse_queue_letter(app, words);
-  refuse_tee_file(system, app, words, !rest.empty());
+  refuse_tee_file(system, app, words, rest);
   try {
     parse(app, words);
     if (command.takes_program && rest.empty()) refuse_program_word(system, app, words);

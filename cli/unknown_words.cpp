@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/unknown_words.hpp"
 
+#include "base/os/host_info.hpp"
 #include "base/os/program_path.hpp"
 #include "base/text/error.hpp"
 #include "base/text/host_list.hpp"
@@ -8,6 +9,7 @@
 #include "cli/foreign_options.hpp"
 #include "schedulers/job/job_settings.hpp"
 #include "topology/dims.hpp"
+#include "topology/sources/job_machines.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -29,6 +31,14 @@ bool names_output_file(System& system, const std::string& word, bool has_program
   if (topology::is_dims_word(word) || word.starts_with('-') || word.starts_with('@')) return false;
   if (std::ranges::any_of(ends, [&](std::string_view end) { return word.ends_with(end); })) return true;
   return word.find('/') != std::string::npos && (has_program || find_program(system, word).empty());
+}
+
+// One name that this machine does not know for a host: it would become one of the job. ssh may know it by its
+// own configuration.
+bool names_no_host(System& system, const std::string& word) {
+  if (system.kernel == nullptr || topology::is_dims_word(word) || !is_host_name(word)) return false;
+  if (topology::is_this_host(system.environment, word)) return false;
+  return system.kernel->find_addresses(word).addresses.empty();
 }
 
 std::string_view remedy_for_option(const CLI::App& app, const std::string& word) {
@@ -111,20 +121,32 @@ void refuse_queue_letter(const CLI::App& app, const std::vector<std::string>& wo
 }
 
 void refuse_tee_file(System& system, const CLI::App& app, const std::vector<std::string>& words,
-                     bool has_program) {
+                     const std::vector<std::string>& program) {
   if (!takes_option(app, "--tee") || takes_option(app, "--queue")) return;
   for (std::size_t i = 0; i < words.size(); ++i) {
     constexpr std::string_view lead = "--tee=";
-    std::string file;
-    if (words[i].starts_with(lead))
-      file = words[i].substr(lead.size());
-    else if (words[i] == "--tee" && i + 1 < words.size() &&
-             names_output_file(system, words[i + 1], has_program))
-      file = words[i + 1];
+    const bool is_attached = words[i].starts_with(lead);
+    if (!is_attached && (words[i] != "--tee" || i + 1 == words.size())) continue;
+    const std::string file = is_attached ? words[i].substr(lead.size()) : words[i + 1];
     if (file.empty() || file == "true" || file == "false") continue;
-    throw Error(ErrorKind::usage,
-                {fmt::format("--tee takes no file, and '{}' follows it", printable(file, 60)), "--tee",
-                 "--tee   # writes RUN/out/rank-0000.out and .err for each rank; --run-dir DIR: DIR is RUN"});
+    const bool is_file = is_attached || names_output_file(system, file, !program.empty());
+    if (!is_file && !names_no_host(system, file)) continue;
+    Command meant = words;
+    if (is_attached)
+      meant[i] = "--tee";
+    else
+      meant.erase(meant.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    if (!program.empty()) meant.emplace_back("--");
+    meant.insert(meant.end(), program.begin(), program.end());
+    throw Error(
+        ErrorKind::usage,
+        {fmt::format("--tee takes no file, and '{}' follows it{}", printable(file, 60),
+                     is_file ? "" : "; no host has that name"),
+         "--tee",
+         fmt::format(
+             "{} {}   # writes RUN/out/rank-0000.out and .err for each rank; --run-dir DIR: DIR is RUN{}",
+             app.get_name(), printable(render_shell(meant), 300),
+             is_file ? "" : "; a host stands before --tee")});
   }
 }
 

@@ -27,8 +27,9 @@ std::optional<std::string> find_meant_option(const CLI::App& app, const std::str
 // Error{usage} for qsub's "-q normal", which would be --quiet and a host.
 void refuse_queue_letter(const CLI::App& app, const std::vector<std::string>& words);
 
-// Error{usage} for "--tee FILE" and "--tee=FILE": --tee takes no file, and FILE would be a host.
+// Error{usage} for "--tee FILE" and "--tee=FILE": --tee takes no file, and FILE would be a host. `program`:
+// the words after "--".
 void refuse_tee_file(System& system, const CLI::App& app, const std::vector<std::string>& words,
-                     bool has_program);
+                     const std::vector<std::string>& program);
 
 }  // namespace ddlrun::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/app.hpp"
 
+#include "tests/support/fake_host_info.hpp"
 #include "tests/support/fake_system.hpp"
 
 #include <doctest/doctest.h>
@@ -93,6 +94,46 @@ TEST_CASE("--tee takes no file: the word behind it is no host") {
   for (const Words& words : {Words{"launch", "2", "--tee", "h1.site.org", "--", "true"},
                              Words{"launch", "--tee", "2x1", "--", "true"}})
     CHECK_FALSE(contains(run(words).err, "--tee takes no file"));
+}
+
+TEST_CASE("--tee and a bare word: a host by its name here, else what is typed without it") {
+  tests::FakeHostInfo kernel;
+  kernel.names["h1"].addresses = {"10.0.0.1"};
+  const auto err_of = [&](const std::vector<std::string>& words) {
+    tests::FakeSystem fake;
+    fake.environment.host_name = "here";
+    System system = fake.interfaces();
+    system.kernel = &kernel;
+    CHECK(cli::run_app(words, system) != 0);
+    return fake.err;
+  };
+  using Words = std::vector<std::string>;
+  const std::string files = "   # writes RUN/out/rank-0000.out";
+  for (const auto& [words, meant] :
+       {std::pair{Words{"launch", "--tee", "out", "2", "h1", "--", "prog", "a b"},
+                  "try: ddlrun launch --tee 2 h1 -- prog 'a b'"},
+        std::pair{Words{"launch", "2x1", "h1", "--tee", "out", "--", "prog"},
+                  "try: ddlrun launch 2x1 h1 --tee -- prog"},
+        std::pair{Words{"launch", "2x1", "--tee", "out"}, "try: ddlrun launch 2x1 --tee"},
+        std::pair{Words{"launch", "2x1", "--tee=out", "h1", "--", "prog"},
+                  "try: ddlrun launch 2x1 --tee h1 -- prog"}}) {
+    const std::string err = err_of(words);
+    CAPTURE(err);
+    CHECK(contains(err, "--tee takes no file, and 'out' follows it"));
+    CHECK(contains(err, meant + files));
+  }
+  CHECK(contains(err_of({"launch", "2x1", "--tee", "out"}), "a host stands before --tee"));
+  for (const Words& words :
+       {Words{"launch", "2x1", "--tee", "h1", "--", "true"},
+        Words{"launch", "1", "--tee", "here", "--", "true"},
+        Words{"launch", "1", "--tee", "localhost", "--", "true"},
+        Words{"launch", "1x2", "--tee", "x1,x2", "--", "true"},
+        Words{"launch", "1x2", "--tee", "x[1-2]", "--", "true"},
+        Words{"launch", "1x2", "--tee", "@x", "--", "true"}, Words{"launch", "--tee", "2", "--", "true"},
+        Words{"launch", "--tee", "-q", "2", "--", "true"}}) {
+    CAPTURE(words[2]);
+    CHECK_FALSE(contains(err_of(words), "--tee takes no file"));
+  }
 }
 
 TEST_CASE("-v shows each call of a door, -q nothing but errors") {
