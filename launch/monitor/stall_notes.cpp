@@ -19,6 +19,11 @@ int count(std::chrono::steady_clock::duration time) {
   return static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(time).count());
 }
 
+// Signature O8 of diagnose reads these words.
+std::string quiet_others(std::size_t count) {
+  return count == 1 ? "nor has the other rank" : fmt::format("nor have the other {}", count);
+}
+
 }  // namespace
 
 // "rank 3 on h2", "ranks 0-3".
@@ -59,7 +64,7 @@ IdleRanks RankMonitor::awaited_ranks(const std::vector<std::uint32_t>& ranks) co
           ranks.size() == 1 ? "for it, as it seems" : "for them, as it seems"};
 }
 
-// "nor have the other 3", "while rank 1 on h2 goes on (process 813, python3)", "while 3 of 4 ranks go on".
+// "while rank 1 on h2 goes on (process 813, python3)", "while 3 of 4 ranks go on".
 std::string RankMonitor::others_of(std::size_t idle, std::size_t alive) const {
   std::vector<std::uint32_t> going;
   for (const auto& [number, rank] : ranks_)
@@ -95,7 +100,7 @@ IdleRanks RankMonitor::idle_ranks(std::vector<std::uint32_t>& ranks) const {
                   "",
                   ""};
   if (alive == 1) named.others = "the only one left";
-  if (all_quiet && !is_all) named.others = fmt::format("nor have the other {}", alive - ranks.size());
+  if (all_quiet && !is_all) named.others = quiet_others(alive - ranks.size());
   if (!all_quiet) named.others = others_of(idle.size(), alive);
   if (!awaited.empty())
     named.waiters = fmt::format("the others seem to wait for {}", ranks.size() == 1 ? "it" : "them");

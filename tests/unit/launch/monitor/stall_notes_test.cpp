@@ -209,6 +209,19 @@ TEST_CASE("all idle: the one that waits elsewhere is named, and --on-stall end m
   CHECK(run.received("hrtimer_nanosleep"));
 }
 
+TEST_CASE("of two ranks that are left and idle, the other is one: it is not counted") {
+  Run run;
+  run.pass(10, "12");
+  for (std::uint32_t rank : {0u, 1u}) run.say(rank, RankStatus::ended);
+  run.say(3, RankStatus::stalled, asleep_stall);
+  launch::Stall stall = asleep_stall;
+  stall.waits_in = "hrtimer_nanosleep";
+  run.say(2, RankStatus::stalled, stall);
+  run.pass(10, "12");
+  CHECK(run.received("rank 2 on h2 has used almost no CPU time"));
+  CHECK(run.received(", nor has the other rank: process 813"));
+}
+
 TEST_CASE("the ranks that the others wait for are those that wait in another way") {
   const Stall sleeps{50, 'S', 1, "python3", "hrtimer_nanosleep"},
       polls{50, 'P', 2, "python3", "hrtimer_nanosleep"}, locked{50, 'S', 3, "python3", "futex_do_wait"},
