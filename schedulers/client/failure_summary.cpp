@@ -3,6 +3,7 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "doctor/diagnose/launch_end.hpp"
 #include "doctor/diagnose/log_analysis.hpp"
 #include "doctor/diagnose/signatures_yaml.hpp"
 #include "doctor/diagnose/time_limit_cause.hpp"
@@ -16,8 +17,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 namespace ddlrun::schedulers {
 
@@ -61,24 +60,6 @@ void find_script_words(const std::string& log, FailureSummary& words) {
     words.remedies.insert(words.remedies.begin(), doctor.remedy);
     return;
   }
-}
-
-// launch's line on the rank, or ranks, that failed first, of its last start; "" without launch. Its
-// supervisors know the order in which ranks ended; a log has the order in which messages came.
-std::string find_launch_words(const std::string& log) {
-  constexpr std::string_view lead = "ddlrun: ";
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> ends{
-      {{"ddlrun: rank ", " failed first: "},
-       {"ddlrun: ranks ", " failed within 1 s: "},
-       {"ddlrun: all ", " ranks failed alike: "}}};
-  std::string found;
-  for (const std::string_view line : split(log, '\n')) {
-    const bool is_end = std::ranges::any_of(ends, [line](const auto& end) {
-      return line.starts_with(end.first) && line.find(end.second) != std::string_view::npos;
-    });
-    if (is_end) found = printable(trim(line.substr(lead.size())), 300);
-  }
-  return found;
 }
 
 // srun's status is the greatest of all ranks, also of those that it ended itself.
@@ -185,7 +166,8 @@ FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus
     end_of_job.status.reset();
     if (logged_status > 128) found = analysis.diagnosis(end_of_job);
   }
-  if (std::string said = find_launch_words(end.last); !said.empty()) words.first = std::move(said);
+  const std::string_view said = diagnose::find_launch_end(*diagnose::builtin_signatures(), end.last);
+  if (!said.empty()) words.first = printable(said, 300);
   words.is_reason = found.cause && found.cause->kind <= diagnose::SignatureClass::likely;
   // That the time was up is known; what made the job reach its limit is not. The ranks were ended then.
   const bool is_limit =

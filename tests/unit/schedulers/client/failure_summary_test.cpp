@@ -167,6 +167,22 @@ TEST_CASE("the rank that failed first, as launch names it: of its last start, wh
       "rank 1 on node2 failed first: it exited with status 4: ValueError: of rank"));
 }
 
+TEST_CASE("each form of launch's end line counts, and no other line") {
+  for (const std::string line :
+       {"rank 1 on node2 failed first: it was ended by signal 11 (SIGSEGV), status 139",
+        "rank 1 on node2 failed first: it left while the other ranks waited for it",
+        "rank 1 on node2 failed first: it was stopped while the other ranks waited for it",
+        "rank 1 on node2 failed first: it did not respond while the other ranks waited for it",
+        "all 4 ranks failed alike: exit status 1",
+        "ranks 2 on node2 and 1 on node1 failed within 1 s: exit status 1 and 3",
+        "ranks 0 and 1 failed first: they make different calls"}) {
+    CAPTURE(line);
+    Failed failed;
+    CHECK(failed.summary("KeyError: 1\nddlrun: " + line + "\n").first == line);
+    CHECK(failed.summary("KeyError: 1\nmy ddlrun: " + line + "\n").first != line);
+  }
+}
+
 TEST_CASE("how tasks of an array stand, and how they ended") {
   JobStatus array;
   for (const auto& [id, state, hosts] :
