@@ -2,6 +2,7 @@
 // `ddlrun history`: the runs that `ddlrun launch` started here, newest first, and how they ended.
 #include "base/os/unix_time.hpp"
 #include "base/text/error.hpp"
+#include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/option_values.hpp"
@@ -13,6 +14,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <map>
@@ -108,15 +110,55 @@ bool needs_job(const ReadRun& one) {
   return one.row.cancelled || one.row.state == RunState::elsewhere || one.row.state == RunState::unseen;
 }
 
+// A job of salloc may go on after Ctrl-C has ended a run.
+bool ended_by_user(const ReadRun& one) { return one.run.end && one.run.end->stopped_by == SIGINT; }
+
+// Another cluster may have a job with the same number.
+bool ran_in(const RunRecord& run, const schedulers::JobStatus& status) {
+  const auto without_domain = [](std::string_view host) { return host.substr(0, host.find('.')); };
+  try {
+    for (const std::string& of_job : expand_host_list(status.hosts)) {
+      const auto is_same = [&](const std::string& host) {
+        return without_domain(host) == without_domain(of_job);
+      };
+      if (is_same(run.host) || std::ranges::any_of(run.hosts, is_same)) return true;
+    }
+  } catch (const Error&) {
+    return false;
+  }
+  return false;
+}
+
+// The jobs of the runs that need theirs, by id: as remembered, else as this machine's scheduler may have
+// them. It looks for each job that it has forgotten, so only the newest are asked for.
+std::map<std::string, schedulers::JobRef> find_jobs_of_runs(System& system,
+                                                            const std::vector<ReadRun>& runs) {
+  constexpr std::size_t most_foreign = 20;
+  std::map<std::string, schedulers::JobRef> known;
+  std::set<std::string> foreign;
+  for (const ReadRun& one : runs) {
+    if (!needs_job(one) || one.row.job.empty() || known.contains(one.row.job)) continue;
+    if (auto job = schedulers::find_remembered_job(system, one.row.job))
+      known.emplace(one.row.job, *std::move(job));
+    else if (foreign.size() < most_foreign && !ended_by_user(one))
+      foreign.insert(one.row.job);
+  }
+  for (schedulers::JobRef& job : schedulers::find_foreign_jobs(system, {foreign.begin(), foreign.end()}))
+    known.emplace(job.id, std::move(job));
+  return known;
+}
+
+// Whether the end of the job says how the run ended.
+bool explains_end(const ReadRun& one, const schedulers::JobRef& job, bool is_last) {
+  if (is_last || !is_over(job.last.state)) return true;
+  return job.submitted_here() && one.row.state == RunState::ended;
+}
+
 // What only a job shows: whether a run was stopped at a time limit, how one ended that was killed together
 // with its ddlrun, and whether it runs on another host. One query covers all jobs whose end is not recorded
 // yet.
 void add_jobs(System& system, std::vector<ReadRun>& runs, std::int64_t now) {
-  std::map<std::string, schedulers::JobRef> known;
-  for (const ReadRun& one : runs) {
-    if (!needs_job(one) || one.row.job.empty() || known.contains(one.row.job)) continue;
-    if (auto job = find_remembered_job(system, one.row.job)) known.emplace(one.row.job, *std::move(job));
-  }
+  auto known = find_jobs_of_runs(system, runs);
   std::vector<std::string> asked;
   std::vector<schedulers::JobRef> open;
   for (const auto& [id, job] : known) {
@@ -134,7 +176,8 @@ void add_jobs(System& system, std::vector<ReadRun>& runs, std::int64_t now) {
     const auto job = known.find(one.row.job);
     if (job == known.end() || !needs_job(one)) continue;
     const schedulers::JobStatus& status = job->second.last;
-    const bool explains = one.row.state == RunState::ended || last.contains(&one) || !is_over(status.state);
+    if (!job->second.submitted_here() && (ended_by_user(one) || !ran_in(one.run, status))) continue;
+    const bool explains = explains_end(one, job->second, last.contains(&one));
     add_job(one.row, one.run, explains ? run_job_of(status.state) : RunJob::over,
             explains ? status.explained : "", now);
   }

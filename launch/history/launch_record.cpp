@@ -24,6 +24,10 @@ const char* verdict_name(PlaceVerdict verdict) {
 }  // namespace
 
 std::string find_job_id(const Environment& environment) {
+  const std::string array = environment.get("SLURM_ARRAY_JOB_ID"),
+                    task = environment.get("SLURM_ARRAY_TASK_ID");
+  // SLURM_JOB_ID of a task is a number that squeue and sacct do not show.
+  if (!array.empty() && !task.empty() && environment.get("DDLRUN_JOB_ID").empty()) return array + "_" + task;
   for (const char* name : {"DDLRUN_JOB_ID", "SLURM_JOB_ID", "PBS_JOBID"}) {
     if (const std::string id = environment.get(name); !id.empty()) return id;
   }

@@ -26,7 +26,7 @@ RunMonitoring record_monitoring(const MonitorRecord& monitored, int status);
 // Digests of values that are not secret: PATH, LD_LIBRARY_PATH, and what ddlrun set itself.
 std::map<std::string, std::string> export_digests(const Environment& environment, const Exports& exports);
 
-// The id of the scheduler's job around this process: of ddlrun submit, else of Slurm or PBS; or "".
+// The id of the scheduler's job around this process: of ddlrun submit, else of Slurm (of an array 9_1) or PBS; or "".
 std::string find_job_id(const Environment& environment);
 
 // A small file of the system's; "" where there is none.

@@ -23,12 +23,16 @@ namespace {
 constexpr std::size_t max_id_bytes = 200;
 
 // An id goes to a scheduler's command as a word: nothing that could be an option or more than one word.
-void check_id(const std::string& id) {
+bool is_plain_id(const std::string& id) {
   const bool odd = id.empty() || id.size() > max_id_bytes ||
                    id.find_first_not_of(
                        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                        "_.[]-;:+@") != std::string::npos;
-  if (!odd && id[0] >= '0' && id[0] <= '9') return;
+  return !odd && id[0] >= '0' && id[0] <= '9';
+}
+
+void check_id(const std::string& id) {
+  if (is_plain_id(id)) return;
   throw Error(ErrorKind::usage, {fmt::format("'{}' is not a job ID", printable(id, 60)), "",
                                  "the number that ddlrun submit printed; ddlrun jobs lists yours"});
 }
@@ -240,6 +244,26 @@ std::vector<JobRef> find_jobs(System& system, const std::vector<std::string>& id
       known->scheduler = *here;
     }
     jobs.push_back(std::move(*known));
+  }
+  return jobs;
+}
+
+std::vector<JobRef> find_foreign_jobs(System& system, const std::vector<std::string>& ids) {
+  if (ids.empty()) return {};
+  std::optional<SchedulerKind> here;
+  try {
+    here = find_scheduler(system);
+  } catch (const Error&) {
+    return {};
+  }
+  std::vector<JobRef> jobs;
+  for (const std::string& id : ids) {
+    const bool has_server = id.find('.') != std::string::npos;
+    if (!is_plain_id(id) || has_server == (here == SchedulerKind::slurm) || id.find('@') != std::string::npos)
+      continue;
+    JobRef& job = jobs.emplace_back();
+    job.id = id;
+    job.scheduler = *here;
   }
   return jobs;
 }

@@ -28,6 +28,10 @@ std::vector<JobRef> find_jobs(System& system, const std::vector<std::string>& id
 // Error{usage} as find_jobs().
 std::optional<JobRef> find_remembered_job(System& system, const std::string& id);
 
+// The jobs that the history lacks, as jobs of this machine's scheduler; without ids that it cannot have given, and
+// empty where no scheduler is.
+std::vector<JobRef> find_foreign_jobs(System& system, const std::vector<std::string>& ids);
+
 // The name and the logs of a job that the history lacks, as this machine's scheduler has them; its state in
 // `last`. Error{unreachable} if the scheduler does not answer.
 void read_foreign_job(System& system, JobRef& job);

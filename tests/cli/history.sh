@@ -237,6 +237,45 @@ cp -r "$(find ddlrun-jobs -name 'run.*' -type d)" far/run
 sed -i -e 's/"host": "[^"]*"/"host": "far"/' -e 's/"job": "[^"]*"/"job": "4711"/' far/run/run.json
 expect_refusal 3 'ddlrun resubmit 4711' "$DDLRUN" replay far/run
 
+# --- runs in jobs of plain sbatch: one question for all shows how each ended; a job of that number on other hosts is none
+mkdir slurm
+for tool in sbatch squeue sacct scontrol; do
+  printf '#!/bin/bash\necho "%s $*" >> "%s/asked"\n' $tool "$work" > slurm/$tool
+  chmod +x slurm/$tool
+done
+cat >> slurm/sacct << END
+echo "4801|TIMEOUT|0:0|$(hostname)|gpu|00:01:00"
+echo "4802|CANCELLED by 0|0:0|$(hostname -s)|gpu|00:01:00"
+echo "4803|TIMEOUT|0:0|other-host|gpu|00:01:00"
+echo "4804_1|COMPLETED|0:0|$(hostname)|gpu|00:01:00"
+echo "4805|TIMEOUT|0:0|$(hostname)|gpu|00:01:00"
+echo "4806|TIMEOUT|0:0|$(hostname)|gpu|00:01:00"
+END
+forge() { # JOB SIGNAL: a run without an end, or one that the signal ended
+  cp -r "$runs/$well" "$runs/20990101-000000-$1"
+  python3 - "$runs/20990101-000000-$1/run.json" "$1" "$2" << 'END'
+import json, sys
+run = json.load(open(sys.argv[1]))
+run["job"], run["process"]["started_ticks"] = sys.argv[2], 1
+run["end"] = run["end"] | {"exit_status": 128 + int(sys.argv[3]), "stopped_by": int(sys.argv[3])} if sys.argv[3] != "0" else None
+json.dump(run, open(sys.argv[1], "w"))
+END
+}
+for row in '4801 0' '4802 0' '4803 0' '4804_1 0' '4805 15' '4806 2'; do
+  # shellcheck disable=SC2086 # two words
+  forge $row
+done
+ends_of_jobs() {
+  sed -n 's/^20990101-000000-//p' "$work/out" | sort |
+    sed -E 's/^([0-9_]+) .*(timed out|cancelled|ended unseen).*/\1 \2/' | tr '\n' ';'
+}
+expect 0 '' env PATH="$PWD/slurm:$PATH" "$DDLRUN" history
+same "history: jobs of sbatch" \
+  '4801 timed out;4802 cancelled;4803 ended unseen;4804_1 ended unseen;4805 timed out;4806 cancelled;' "$(ends_of_jobs)"
+for tool in squeue sacct; do same "history: $tool is asked once" 1 "$(grep -c "^$tool" "$work/asked")"; done
+has_not "history: what Ctrl-C ended" "$work/asked" 4806
+rm -r "$runs"/20990101-*
+
 # --- a run is called by its program's base name; a failure is never without a reason
 printf '#!/bin/sh\nexit 4\n' > long_name.sh
 chmod +x long_name.sh

@@ -17,6 +17,20 @@ std::vector<launch::PlacementRow> two_ranks() {
 
 TEST_SUITE_BEGIN("launch/history/launch_record");
 
+TEST_CASE("the id of the job, as its scheduler shows it") {
+  Environment environment;
+  CHECK(launch::find_job_id(environment).empty());
+  environment.variables["PBS_JOBID"] = "3[1].pbs01";
+  CHECK(launch::find_job_id(environment) == "3[1].pbs01");
+  environment.variables["SLURM_JOB_ID"] = "10";
+  CHECK(launch::find_job_id(environment) == "10");
+  environment.variables["SLURM_ARRAY_JOB_ID"] = "9";
+  environment.variables["SLURM_ARRAY_TASK_ID"] = "1";
+  CHECK(launch::find_job_id(environment) == "9_1");
+  environment.variables["DDLRUN_JOB_ID"] = "7_2";
+  CHECK(launch::find_job_id(environment) == "7_2");
+}
+
 TEST_CASE("ranks before the run, and after it") {
   const auto before = launch::record_ranks(two_ranks(), false, std::nullopt);
   REQUIRE(before.size() == 2);

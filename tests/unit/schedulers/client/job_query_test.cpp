@@ -55,6 +55,31 @@ TEST_CASE("a job that the history lacks is one of this machine's scheduler") {
   CHECK_FALSE(jobs[0].submitted_here());
 }
 
+TEST_CASE("ids of runs: jobs of this machine's scheduler, where it can have given them") {
+  Queried queried;
+  System system = queried.interfaces();
+  CHECK(find_foreign_jobs(system, {}).empty());
+  CHECK(find_foreign_jobs(system, {"42"}).empty());  // no scheduler here
+  queried.environment.variables["PATH"] = "/bin";
+  const auto found = [&](const std::string& tool) {
+    queried.files.files.clear();
+    for (const char* name : {"sbatch", "qsub", "qstat"})
+      if (name[0] == tool[0]) queried.files.files[std::string("/bin/") + name] = "";
+    std::string ids;
+    for (const JobRef& job :
+         find_foreign_jobs(system, {"42", "9_1", "42.pbs01", "3[1].pbs01", "77@h1", "-x", "x"}))
+      ids += job.id + (job.scheduler == SchedulerKind::slurm ? " slurm " : " pbs ");
+    return ids;
+  };
+  queried.processes.answer = [](const Command&) {
+    ProcessResult result;
+    result.out = "pbs_version = 23.06.06\n";
+    return result;
+  };
+  CHECK(found("sbatch") == "42 slurm 9_1 slurm ");
+  CHECK(found("qsub") == "42.pbs01 pbs 3[1].pbs01 pbs ");
+}
+
 TEST_CASE("an unreachable scheduler: the job's own exit status counts, else the state last seen") {
   Queried queried;
   queried.make_unreachable();
