@@ -27,7 +27,8 @@ constexpr std::uint64_t most_behind_partial =
 
 constexpr std::string_view still_end_id = "F45";
 constexpr std::string_view left_waiting_id = "F46";
-constexpr std::string_view thread_limit_ids[] = {"E27", "R35"};  // of OpenMP, of OpenBLAS
+constexpr std::string_view launcher_crash_id = "E28", ending_crash_id = "E40";  // of mpirun
+constexpr std::string_view thread_limit_ids[] = {"E27", "R35"};                 // of OpenMP, of OpenBLAS
 
 // One log shows that the limit had ended the job before.
 bool is_behind_limit(const Finding& finding, const Finding& limit) {
@@ -46,6 +47,30 @@ void promote_limit(Diagnosis& diagnosis, const LogFacts& log) {
            is_behind_limit(first, finding);
   });
   if (limit != findings.end()) std::rotate(findings.begin(), limit, limit + 1);
+}
+
+// A process that crashes while the limit ends the job is no other cause.
+void demote_crashes(Diagnosis& diagnosis, const LogFacts& log) {
+  auto& findings = diagnosis.also_seen;
+  const auto is_crash = [&](const Finding& finding) {
+    const Signature* known = find_signature(log.signatures, finding.id);
+    return known != nullptr &&
+           (known->shows_stack || known->id == launcher_crash_id || known->id == ending_crash_id);
+  };
+  const auto is_behind = [&](const Finding& finding) {
+    return std::ranges::any_of(findings, [&](const Finding& limit) {
+      return is_time_limit(limit, log.signatures) && is_behind_limit(finding, limit);
+    });
+  };
+  std::vector<Finding> crashes;
+  for (const Finding& finding : findings)
+    if (finding.kind <= SignatureClass::generic && is_crash(finding) && is_behind(finding))
+      crashes.push_back(finding);
+  for (Finding& crash : crashes) {
+    std::erase_if(findings, [&](const Finding& finding) { return finding.id == crash.id; });
+    crash.kind = SignatureClass::secondary;
+    insert_before(findings, SignatureClass::benign, std::move(crash));
+  }
 }
 
 std::uint64_t lines_in_source(const Finding& finding, const LogFacts& log) {
@@ -220,6 +245,7 @@ bool is_time_limit(const Finding& finding, const SignatureSet& signatures) {
 
 void promote_limit_cause(Diagnosis& diagnosis, const LogFacts& log) {
   promote_limit(diagnosis, log);
+  demote_crashes(diagnosis, log);
   promote_stall(diagnosis, log);
   add_still_end(diagnosis, log);
   promote_error_before_limit(diagnosis, log);

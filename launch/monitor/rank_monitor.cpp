@@ -149,6 +149,7 @@ void RankMonitor::report_resumed(std::vector<MonitorEvent>& news) {
   resumed_.clear();
   news.push_back(
       plain(fmt::format("{} {} on after {} s", name_of(ranks), ranks.size() == 1 ? "goes" : "go", longest)));
+  news.back().resumed = true;
 }
 
 void RankMonitor::report_stuck(std::vector<MonitorEvent>& news) {

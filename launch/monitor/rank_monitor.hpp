@@ -28,6 +28,7 @@ struct MonitorEvent {
   std::string severity;  // warning or note; "" for a plain line, then only `message.what` counts
   Message message;
   bool stalled = false;  // a rank is stopped, or a host silent: what --on-stall end ends a job for
+  bool resumed = false;  // ranks go on
 };
 
 class RankMonitor {

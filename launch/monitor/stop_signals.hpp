@@ -22,6 +22,7 @@ class StopSignals {
   // For each tick: a signal for mpirun, or 0; then `warning` says why.
   int tick(Time now, std::string& warning);
 
+  bool has_begun() const { return ranks_signalled_.has_value() || has_mpirun(); }
   bool has_mpirun() const { return mpirun_signalled_.has_value(); }
 
  private:

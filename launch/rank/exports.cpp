@@ -223,6 +223,14 @@ void add_threads(Builder& builder, const ExportRequest& request) {
   for (const std::string& remark : settings.remarks) builder.remark(remark);
 }
 
+// The script of `ddlrun submit` names these for the ranks, and the user does not.
+std::string reason_of(const Typed& typed) {
+  if (typed.has_value) return "you set it; passed by name, so its value is in no process list";
+  const bool is_of_job = typed.name == "DDLRUN_RESTART_COUNT" || typed.name == "DDLRUN_ARRAY_INDEX" ||
+                         typed.name == "DDLRUN_DATA";
+  return is_of_job ? "of the job: its script sets it" : "you requested it";
+}
+
 // All at once; a secret's value had better not stand in a command line, which every user of the host sees.
 void refuse_unset(const Builder& builder, const std::vector<Typed>& typed) {
   std::vector<std::string> unset, words;
@@ -269,10 +277,7 @@ Exports plan_exports(const ExportRequest& request, const EnvVars& environment) {
   add_device_order(builder);
   add_threads(builder, request);
   refuse_unset(builder, typed);
-  for (const Typed& entry : typed) {
-    builder.add(entry.name, entry.has_value ? "you set it; passed by name, so its value is in no process list"
-                                            : "you requested it");
-  }
+  for (const Typed& entry : typed) builder.add(entry.name, reason_of(entry));
   for (const std::string& pattern : patterns) builder.add_matching(pattern, request.passes_all);
   for (const std::string& word : request.defaults) builder.add_default(parse_typed(word));
   if (request.others && !request.passes_most) builder.report_omitted();

@@ -139,6 +139,7 @@ void LaunchMonitor::analyse(std::string_view line, std::optional<std::uint32_t> 
 
 void LaunchMonitor::report_events(Time now) {
   for (const MonitorEvent& news : ranks_->tick(now)) {
+    if (news.resumed && (ending_since_ || stop_.has_begun())) continue;  // they wake to end
     stalled_ = stalled_ || news.stalled;
     const bool ends_run = news.stalled && run_.spec.monitor.end_on_stall;
     ends_run ? system_.show(render_event(news)) : system_.err(render_event(news));
@@ -150,10 +151,9 @@ int LaunchMonitor::tick(Time now, const ChildView& mpirun) {
   report_events(now);
   usage_->tick(now);
   if (output_) output_->tick();
-  const auto& below = mpirun.below;
   if (run_.plan.placed.kind() == LauncherKind::mpich) {
-    if (is_deserted(now, below.size())) return SIGKILL;
-  } else if (is_lost(now, std::count(below.begin(), below.end(), "ssh"))) {
+    if (is_deserted(now, mpirun.below.size())) return SIGKILL;
+  } else if (is_lost(now, std::count(mpirun.below.begin(), mpirun.below.end(), "ssh"))) {
     return SIGKILL;
   }
   if (const auto& since = ending_since_ ? ending_since_ : overdue_since_)

@@ -39,6 +39,18 @@ struct Followed {
   double ending_since = 0;     // its script is over, and the scheduler does not let go of it
 };
 
+// What is printed if it changes: why a job waits its turn is left out.
+std::string state_key(JobStatus status) {
+  const auto forget_reason = [](JobStatus& waiting) {
+    if (!waiting.waits_turn) return;
+    waiting.reason.clear();
+    waiting.explained.clear();
+  };
+  forget_reason(status);
+  std::ranges::for_each(status.tasks, forget_reason);
+  return render_state(status);
+}
+
 class Follower {
  public:
   Follower(System& system, const std::vector<JobRef>& jobs, const FollowOptions& options)
@@ -154,18 +166,18 @@ class Follower {
   }
 
   bool take(Followed& one, JobStatus status) {
-    const std::string text = render_state(status);
-    const bool changed = text != one.printed || status.restarts != one.status.restarts;
+    const std::string key = state_key(status);
+    const bool changed = key != one.printed || status.restarts != one.status.restarts;
     one.forgotten = status.state == JobState::unknown ? one.forgotten + 1 : 0;
     one.never = status.never ? one.never + 1 : 0;
     const bool over = is_over(status.state) || one.forgotten >= most_forgotten || one.never >= most_never;
     if (changed && !over && one.forgotten == 0 && options_.print_states) {
       const bool again = status.restarts > one.status.restarts;
       print(fmt::format("job {}{}: {}", one.job.id, again ? fmt::format(", restart {}", status.restarts) : "",
-                        text));
+                        render_state(status)));
     }
     if (status.state == JobState::running && !one.names_tasks) print_tasks(one, status);
-    one.printed = text;
+    one.printed = key;
     one.status = std::move(status);
     one.over = (over && !goes_on(one)) || is_left_behind(one);
     return changed;

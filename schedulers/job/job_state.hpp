@@ -47,9 +47,11 @@ struct JobStatus {
   int restarts = 0;
   std::size_t runs = 0;           // of ddlrun launch in it, where it has started again
   std::uint64_t all_seconds = 0;  // of these runs together
-  bool never = false;  // it waits for what cannot come: it stays in the queue until somebody cancels it
-  std::string remedy;  // what to ask for instead, where `never`
-  bool at_limit = false;         // completed, as its time limit came
+  // For its turn or for free nodes: Slurm changes between the two reasons, and may name each of several jobs.
+  bool waits_turn = false;
+  bool never = false;     // it waits for what cannot come: it stays in the queue until somebody cancels it
+  std::string remedy;     // what to ask for instead, where `never`
+  bool at_limit = false;  // completed, as its time limit came
   bool may_lack_tasks = false;   // an array of which the scheduler may have forgotten tasks
   std::vector<JobStatus> tasks;  // of an array; its own state is the join of theirs
 

@@ -94,6 +94,8 @@ JobStatus make_status(JobId id, std::string_view word, std::string_view hosts, s
   status.explained = explain_slurm(status.state, word, status.reason);
   if (status.state == JobState::queued) status.remedy = slurm_never_remedy(status.reason);
   status.never = !status.remedy.empty();
+  status.waits_turn =
+      status.state == JobState::queued && (status.reason == "Priority" || status.reason == "Resources");
   constexpr std::string_view kId = " ID";  // in what is to be typed
   for (std::size_t at = 0; (at = status.explained.find(kId, at)) != std::string::npos; at += kId.size())
     status.explained.replace(at + 1, kId.size() - 1, status.id);

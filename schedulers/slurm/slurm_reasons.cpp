@@ -67,7 +67,7 @@ constexpr std::pair<Phrase, Phrase> kReasons[] = {
     {"TimeLimit", ""},
     {"OutOfMemory", ""},
     {"Priority", "it waits its turn: other jobs are ahead of it (sprio -j ID, squeue --start -j ID)"},
-    {"Resources", "first in line, it waits for nodes to become free (squeue --start -j ID)"},
+    {"Resources", "it waits for nodes to become free (squeue --start -j ID)"},
     {"PartitionNodeLimit",
      "it requests more (or fewer) nodes than its partition has or allows, and would wait forever"},
     {"PartitionTimeLimit", "its walltime is above the limit of the partition, and it would wait forever"},

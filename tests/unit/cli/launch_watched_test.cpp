@@ -77,6 +77,26 @@ TEST_CASE("after a stall that ends the job, or a lost host, the noise of the end
   }
 }
 
+TEST_CASE("ranks that wake because the job is ended do not go on") {
+  for (const bool ends : {true, false}) {
+    CAPTURE(ends);
+    Launch launch;
+    launch.processes.result.exit_status = 1;
+    launch.processes.meanwhile = [&](const Command& command, const RunHooks& hooks) {
+      const std::string token = word_after(command, "--monitor");
+      const launch::Stall stall{7, 'T', 1771, "p", ""};
+      hooks.on_stderr_line(
+          launch::render_status_line(token, {1, "here", launch::RankStatus::stalled, stall, 0, 0}));
+      hooks.tick({});
+      hooks.on_stderr_line(
+          launch::render_status_line(token, {1, "here", launch::RankStatus::resumed, stall, 0, 0}));
+      hooks.tick({});
+    };
+    launch.run({"launch", "2", "--on-stall", ends ? "end" : "warn", "--", "prog"});
+    CHECK((launch.err.find("goes on after") == std::string::npos) == ends);
+  }
+}
+
 TEST_CASE("keepers are silent where their lines would end up elsewhere; odd options are refused") {
   struct Row {
     std::vector<std::string> options;

@@ -14,6 +14,35 @@ using ddlrun::tests::diagnose_text;
 
 TEST_SUITE_BEGIN("doctor/diagnose/time_limit_cause");
 
+TEST_CASE("a crash while the time limit ends the job is a consequence, and mpirun's is no rank's") {
+  const std::string limit =
+      "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2024-01-02T03:04:05 DUE TO TIME LIMIT ***\n";
+  const std::string crash =
+      "[n1:04711] *** Process received signal ***\n[n1:04711] Signal: Segmentation fault (11)\n"
+      "[n1:04711] [ 1] /lib/x86_64-linux-gnu/libpmix.so.2(PMIx_Finalize+0x3a2)[0x7f2b6e1a3c02]\n";
+  const std::string of_mpirun = "[n1:04711] [ 2] mpirun(+0x13b9)[0x55d0a8d6d3b9]\n",
+                    of_rank = "[n1:04711] [ 2] ./solve(main+0x13)[0x55d0a8d6d3b9]\n";
+  struct Row {
+    std::string text, cause, crash;
+    SignatureClass kind;
+  };
+  for (const Row& row : {Row{limit + crash + of_mpirun, "F15", "E40", SignatureClass::secondary},
+                         Row{limit + crash + of_rank, "F15", "E2", SignatureClass::secondary},
+                         Row{crash + of_mpirun, "E40", "", SignatureClass::primary}}) {
+    CAPTURE(row.text);
+    const Diagnosis diagnosis = diagnose_text("step 1\n" + row.text, {143, LogSource::slurm});
+    REQUIRE(diagnosis.cause.has_value());
+    CHECK(diagnosis.cause->id == row.cause);
+    std::vector<std::string> crashes;
+    for (const Finding& finding : diagnosis.also_seen) {
+      if (!finding.id.starts_with('E')) continue;
+      crashes.push_back(finding.id);
+      CHECK(finding.kind == row.kind);
+    }
+    CHECK(crashes == (row.crash.empty() ? std::vector<std::string>{} : std::vector{row.crash}));
+  }
+}
+
 TEST_CASE("a job that waits until its time limit ends because it waits") {
   const std::string note =
       "ddlrun: note: rank 1 on n2 has used almost no CPU time and moved no bytes for 60 s, nor have the "

@@ -34,6 +34,13 @@ TEST_CASE("what is exported by default, and only where it is set") {
         Names{"PATH", "LD_LIBRARY_PATH", "DDL_OPTIONS", "CUDA_DEVICE_ORDER", "OMP_NUM_THREADS"});
 }
 
+TEST_CASE("what the script of a job exports is no request of the user") {
+  const Exports exports = plan_exports({{"DDLRUN_RESTART_COUNT", "DEBUG"}, 1, 1},
+                                       {{"DDLRUN_RESTART_COUNT", "0"}, {"DEBUG", "1"}});
+  CHECK(reason(exports, "-x DDLRUN_RESTART_COUNT") == "of the job: its script sets it");
+  CHECK(reason(exports, "-x DEBUG") == "you requested it");
+}
+
 TEST_CASE("ranks on other hosts belong to the same Slurm job") {
   launch::ExportRequest request{{}, 1, 1};
   const EnvVars job{{"SLURM_JOB_ID", "7"}, {"SLURM_PROCID", "0"}};

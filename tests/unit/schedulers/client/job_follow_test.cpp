@@ -118,6 +118,21 @@ TEST_CASE("a job that can never run is left after the second look, not at first 
   CHECK(fake.err.find("try: ddlrun cancel 9; then a shorter --walltime") != std::string::npos);
 }
 
+TEST_CASE("a job that waits its turn is reported once, whichever of the two reasons Slurm has") {
+  tests::FakeSystem fake;
+  System system = fake.interfaces();
+  int looks = 0;
+  answer_squeue(fake, [&] {
+    ++looks;
+    if (looks > 6) return std::string("9|COMPLETED|n1|None\n");
+    return "9|PENDING||" + std::string(looks % 2 == 1 ? "Resources" : "Priority") + "\n";
+  });
+  follow_jobs(system, {slurm_job()}, {});
+  CHECK(fake.err.find("it waits for nodes to become free") != std::string::npos);
+  CHECK(fake.err.find("job 9: queued") == fake.err.rfind("job 9: queued"));
+  CHECK(fake.err.find("first in line") == std::string::npos);
+}
+
 TEST_CASE("how to follow the tasks of an array is printed once, while the array runs") {
   tests::FakeSystem fake;
   System system = fake.interfaces();
