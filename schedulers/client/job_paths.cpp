@@ -17,6 +17,16 @@ namespace {
 // "/scratch" of "/scratch/me/run": what stands on one file tree.
 std::string first_part(const std::string& path) { return path.substr(0, path.find('/', 1)); }
 
+// python3.9 is no slip of python3.11: the nodes may have another version.
+bool differs_by_version(std::string_view one, std::string_view other) {
+  const auto letters = [](std::string_view name) {
+    std::string kept(name);
+    std::erase_if(kept, [](char c) { return (c >= '0' && c <= '9') || c == '.' || c == '-'; });
+    return kept;
+  };
+  return letters(one) == letters(other);
+}
+
 class PathChecker {
  public:
   PathChecker(System& system, const JobRequest& wanted)
@@ -93,9 +103,16 @@ class PathChecker {
       return;
     }
     const auto near = nearest_program(system_, name);
-    report_.warnings.push_back(fmt::format("the program {} is not in PATH here; the nodes must have it{}",
-                                           printable(quote_shell(name), 120),
-                                           near ? "; did you mean " + *near + "?" : ""));
+    const std::string what =
+        fmt::format("the program {} is not in PATH here", printable(quote_shell(name), 120));
+    const bool may_come = may_appear() || !wanted_.site.preamble.empty() || !job_.script_template.empty();
+    if (near && !may_come && !differs_by_version(name, *near))
+      report_.errors.push_back(
+          {what, origin("program"),
+           *near + "   # did you mean this? A program that only the nodes have is named by its whole path"});
+    else
+      report_.warnings.push_back(what + "; the nodes must have it" +
+                                 (near ? "; did you mean " + *near + "?" : ""));
   }
   void check_file(std::string_view what, const std::string& name, bool runs) {
     const std::string path = absolute(name);

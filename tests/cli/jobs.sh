@@ -103,6 +103,13 @@ answer scontrol "$recorded/slurm/10_unknown_scontrol.txt"
 answer sacct "$recorded/slurm/24_sacct_none.txt"
 printf '#!/bin/sh\necho 4711\n' > bin/sbatch
 chmod +x bin/*
+# A slip of a program costs a wait in the queue; a version that the nodes may have, or a module, is no slip.
+slips=(env PATH="$work/bin:$PATH" "$DDLRUN" submit --slurm --detach --runner none --doctor off --walltime 5m)
+printf '#!/bin/sh\n' > bin/solver3.11 && chmod +x bin/solver3.11
+expect_refusal 3 'try: solver3.11   # did you mean this?' "${slips[@]}" 1x1x1 -- sovler3.11
+expect 0 'the program solver3.9 is not in PATH here; the nodes must have it' "${slips[@]}" --dry-run 1x1x1 -- solver3.9
+expect 0 '' "${slips[@]}" --modules solver --dry-run 1x1x1 -- sovler3.11
+expect 0 'warning: the program sovler3.11 is not in PATH here' "${slips[@]}" --dry-run 1x1x1 -- sovler3.11
 run env PATH="$work/bin:$PATH" "$DDLRUN" submit --slurm --detach --queue long --array 0-2 --runner none --doctor off --walltime 5m 1x1x1 -- true
 directory=$(dirname "$(find ddlrun-jobs -name ddlrun.yaml -newer bin/sbatch)")
 asked() { PATH="$work/bin:$PATH" "$DDLRUN" status 4711 --json 2> err | python3 -c 'import json, sys
