@@ -88,10 +88,6 @@ std::optional<std::size_t> parse_checkpoint_name(const std::string& name) {
   return step && checkpoint_name(*step) == name ? std::optional<std::size_t>(*step) : std::nullopt;
 }
 
-std::string join_path(const std::string& directory, const std::string& name) {
-  return directory.ends_with('/') ? directory + name : directory + "/" + name;
-}
-
 SafetensorsHeader verify_checkpoint(const CheckpointDisk& disk, const std::string& path) {
   const auto size = disk.size(path);
   if (!size) {

@@ -7,6 +7,7 @@
 #include "base/text/error.hpp"
 #include "runtime/checkpoint/checkpoint_disk.hpp"
 #include "runtime/checkpoint/safetensors.hpp"
+#include "runtime/core/path.hpp"
 
 #include <functional>
 #include <set>
@@ -16,7 +17,6 @@ namespace ddlrun::runtime {
 std::string checkpoint_name(std::size_t step);
 // The step of a name from checkpoint_name().
 std::optional<std::size_t> parse_checkpoint_name(const std::string& name);
-std::string join_path(const std::string& directory, const std::string& name);
 
 // Reads the whole file and checks every byte. Throws Error(request).
 SafetensorsHeader verify_checkpoint(const CheckpointDisk& disk, const std::string& path);

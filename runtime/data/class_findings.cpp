@@ -2,6 +2,7 @@
 #include "runtime/data/class_findings.hpp"
 
 #include "base/text/text.hpp"
+#include "runtime/core/path.hpp"
 #include "runtime/data/image_files.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +28,7 @@ ClassFiles count_files(const std::string& directory) {
       ++found.images;
     } else if (has_foreign_image_name(file)) {
       ++found.formats[ending_of(file)];
-      found.foreign.push_back(directory + "/" + name);
+      found.foreign.push_back(join_path(directory, name));
     } else {
       ++found.others;
     }
@@ -83,7 +84,7 @@ Message describe_untested(const std::string& name, const std::string& test) {
 std::vector<Message> check_class_directories(const std::string& directory, const std::string& test) {
   std::vector<Message> warnings;
   for (const std::string& name : list_subdirectories(directory)) {
-    const std::string place = directory + "/" + name;
+    const std::string place = join_path(directory, name);
     const ClassFiles found = count_files(place);
     if (found.images == 0 && (found.others != 0 || !found.formats.empty()))
       throw Error(ErrorKind::request, describe_unread(name, place, found));
@@ -93,7 +94,7 @@ std::vector<Message> check_class_directories(const std::string& directory, const
     }
     if (!found.formats.empty()) warnings.push_back(describe_partly(name, place, found));
     if (found.images == 1) warnings.push_back(describe_single(name, place));
-    const std::string tests = test.empty() ? "" : test + "/" + name;
+    const std::string tests = test.empty() ? "" : join_path(test, name);
     if (tests.empty()) continue;
     const ClassFiles tested = count_files(tests);
     if (tested.images == 0) warnings.push_back(describe_untested(name, test));

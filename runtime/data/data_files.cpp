@@ -4,6 +4,7 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "runtime/core/gzip.hpp"
+#include "runtime/core/path.hpp"
 #include "runtime/data/cifar.hpp"
 #include "runtime/data/dataset.hpp"
 #include "runtime/data/dataset_locator.hpp"
@@ -57,11 +58,11 @@ ImageSet load_cifar(const SplitPath& place) {
     names.clear();
     for (int i = 1; i <= 5; ++i) {  // a part of them will do
       std::string name = fmt::format("data_batch_{}.bin", i);
-      if (exists(place.path + "/" + name)) names.push_back(std::move(name));
+      if (exists(join_path(place.path, name))) names.push_back(std::move(name));
     }
   }
   for (const std::string& name : names) {
-    const std::string path = place.path + "/" + name;
+    const std::string path = join_path(place.path, name);
     append_cifar(read_data_file(path), kind, path, set);
   }
   return set;
@@ -112,8 +113,8 @@ void name_classes(const std::string& directory, ClassDirectories& classes) {
 std::string find_idx_file(const std::string& directory, const std::string& part, const std::string& kind) {
   for (const char* separator : {"-", "."}) {
     for (const char* suffix : {"", ".gz"}) {
-      std::string path = fmt::format("{}/{}-{}{}{}-ubyte{}", directory, part, kind, separator,
-                                     kind == "images" ? "idx3" : "idx1", suffix);
+      std::string path = join_path(directory, fmt::format("{}-{}{}{}-ubyte{}", part, kind, separator,
+                                                          kind == "images" ? "idx3" : "idx1", suffix));
       if (exists(path)) return path;
     }
   }

@@ -3,6 +3,8 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "runtime/core/path.hpp"
+#include "runtime/data/directory_entries.hpp"
 #include "runtime/data/file_list.hpp"
 #include "runtime/data/image_files.hpp"
 #include "runtime/data/lmdb_source.hpp"
@@ -12,30 +14,15 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <fstream>
 #include <span>
 
 namespace ddlrun::runtime {
 namespace {
 
-namespace files = std::filesystem;
-
-bool is_file(const std::string& path) {
-  std::error_code ignored;
-  return files::is_regular_file(path, ignored);
-}
-bool is_directory(const std::string& path) {
-  std::error_code ignored;
-  return files::is_directory(path, ignored);
-}
-
 std::vector<std::string> list_names(const std::string& directory) {
   std::vector<std::string> names;
-  std::error_code ignored;
-  for (files::directory_iterator at(directory, ignored), end; at != end; at.increment(ignored))
-    names.push_back(at->path().filename().string());
-  std::sort(names.begin(), names.end());
+  for (DirectoryEntry& entry : list_entries(directory)) names.push_back(std::move(entry.name));
   return names;
 }
 
@@ -57,8 +44,8 @@ std::string find_lmdb_in(const std::string& directory, bool test) {
   for (const std::string& name : list_names(directory)) {
     const bool fits = test ? name.find("test") != std::string::npos || name.find("val") != std::string::npos
                            : name.find("train") != std::string::npos;
-    if (fits && is_directory(directory + "/" + name) && is_lmdb(directory + "/" + name))
-      return directory + "/" + name;
+    if (fits && is_directory(join_path(directory, name)) && is_lmdb(join_path(directory, name)))
+      return join_path(directory, name);
   }
   return "";
 }
@@ -74,24 +61,25 @@ bool holds_idx(const std::string& directory) {
 }
 
 std::optional<SplitPath> inspect_directory(const std::string& directory, bool test) {
+  require_search(directory);
   if (is_lmdb(directory)) return SplitPath{DataKind::lmdb, directory, test};
   if (holds_idx(directory)) return SplitPath{DataKind::idx, directory, test};
-  for (const std::string& place : {directory, directory + "/cifar-10-batches-bin"}) {
-    if (is_file(place + "/data_batch_1.bin")) return SplitPath{DataKind::cifar10, place, test};
+  for (const std::string& place : {directory, join_path(directory, "cifar-10-batches-bin")}) {
+    if (is_file(join_path(place, "data_batch_1.bin"))) return SplitPath{DataKind::cifar10, place, test};
   }
-  for (const std::string& place : {directory, directory + "/cifar-100-binary"}) {
-    if (is_file(place + "/train.bin")) return SplitPath{DataKind::cifar100, place, test};
+  for (const std::string& place : {directory, join_path(directory, "cifar-100-binary")}) {
+    if (is_file(join_path(place, "train.bin"))) return SplitPath{DataKind::cifar100, place, test};
   }
   const std::string lmdb = find_lmdb_in(directory, test);
   if (!lmdb.empty()) return SplitPath{DataKind::lmdb, lmdb, test};
-  const bool two_lists = is_file(directory + "/train.txt");
-  const bool two_directories = !find_class_directories(directory + "/train").empty();
+  const bool two_lists = is_file(join_path(directory, "train.txt"));
+  const bool two_directories = !find_class_directories(join_path(directory, "train")).empty();
   for (const std::string& word :
        test ? std::span<const std::string>(test_args) : std::span<const std::string>(train_args)) {
-    if (two_lists && is_file(fmt::format("{}/{}.txt", directory, word)))
-      return SplitPath{DataKind::list, fmt::format("{}/{}.txt", directory, word), test};
-    if (two_directories && is_directory(directory + "/" + word))
-      return SplitPath{DataKind::directories, directory + "/" + word, test};
+    if (two_lists && is_file(join_path(directory, word + ".txt")))
+      return SplitPath{DataKind::list, join_path(directory, word + ".txt"), test};
+    if (two_directories && is_directory(join_path(directory, word)))
+      return SplitPath{DataKind::directories, join_path(directory, word), test};
   }
   if (!two_lists && !two_directories && is_class_root(directory))
     return SplitPath{DataKind::directories, directory, test};
@@ -131,7 +119,7 @@ const char* hint_test(DataKind kind) {
 std::string find_near_test(const std::string& directory) {
   for (const std::string& name : list_names(directory)) {
     const std::string small = to_lower(name);
-    if (small.size() < 3 || !is_directory(directory + "/" + name)) continue;
+    if (small.size() < 3 || !is_directory(join_path(directory, name))) continue;
     for (const char* start : {"val", "test", "eval", "dev"})
       if (small.starts_with(start)) return name;
   }
@@ -159,8 +147,9 @@ Error refuse_untested(const SplitPath& train, const std::string& data) {
   const std::string what =
       fmt::format("there is no directory of test images: {} has neither val/ nor test/{}", printable(root),
                   near.empty() ? "" : "; did you mean " + near + "?");
-  return {ErrorKind::request,
-          {what, printable(data), near.empty() ? divide : "--test-data " + quote_shell(root + "/" + near)}};
+  return {
+      ErrorKind::request,
+      {what, printable(data), near.empty() ? divide : "--test-data " + quote_shell(join_path(root, near))}};
 }
 
 // Photos that lie side by side: their classes are not known.
@@ -178,8 +167,7 @@ Error refuse_unsorted(const std::string& path, std::size_t photos) {
 
 Error refuse_place(const std::string& path) {
   constexpr std::size_t most_shown = 8;
-  std::error_code failure;
-  if (!files::exists(path, failure)) {
+  if (kind_of(path) == EntryKind::none) {
     return {ErrorKind::request,
             {is_synthetic(path) ? "no such images" : "the data directory or file does not exist",
              printable(path), "ls -ld " + quote_shell(path)}};
@@ -187,7 +175,7 @@ Error refuse_place(const std::string& path) {
   if (!is_directory(path)) {
     return {ErrorKind::request,
             {"this file is neither an LMDB nor a list of images and classes (\"path label\" a line)",
-             printable(path), "ddl-train --data DIR   # with images, or with the files of a data set"}};
+             printable(path), "--data DIR   # with images, or with the files of a data set"}};
   }
   std::vector<std::string> names = list_names(path);
   const auto photos = static_cast<std::size_t>(std::ranges::count_if(names, has_image_name));

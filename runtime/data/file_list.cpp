@@ -6,6 +6,8 @@
 #include "base/text/write_remedy.hpp"
 #include "runtime/core/error_list.hpp"
 #include "runtime/core/hash.hpp"
+#include "runtime/core/path.hpp"
+#include "runtime/data/directory_entries.hpp"
 #include "runtime/data/image_files.hpp"
 
 #include <fmt/format.h>
@@ -14,14 +16,11 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <span>
 
 namespace ddlrun::runtime {
 namespace {
-
-namespace files = std::filesystem;
 
 constexpr std::size_t most_list_errors = 10;
 constexpr std::uint64_t largest_label = UINT16_MAX;
@@ -39,11 +38,8 @@ bool holds_images(const std::string& directory) {
 
 // Images in it, not in directories below it.
 bool holds_images_itself(const std::string& directory) {
-  std::error_code ignored;
-  for (files::directory_iterator at(directory, ignored), end; at != end; at.increment(ignored)) {
-    if (has_image_name(at->path().filename().string())) return true;
-  }
-  return false;
+  return std::ranges::any_of(list_entries(directory),
+                             [](const DirectoryEntry& entry) { return has_image_name(entry.name); });
 }
 
 bool is_named_as_split(const std::string& name) {
@@ -62,18 +58,17 @@ Error refuse_no_images(const std::string& directory) {
 
 // A class of the test images only.
 Error refuse_class(const std::string& name, const std::string& directory, const ClassDirectories& training) {
-  const std::string there = training.path + "/" + name;
-  std::error_code ignored;
-  if (files::is_directory(there, ignored)) {
+  const std::string there = join_path(training.path, name);
+  if (is_directory(there)) {
     return {ErrorKind::request,
             {fmt::format("the class \"{}\" has test images in {}, but no training images", printable(name),
-                         printable(directory + "/" + name)),
+                         printable(join_path(directory, name))),
              printable(there), "ls " + quote_shell(there)}};
   }
   constexpr std::size_t most_named = 10;
   std::vector<std::string> known = training.names;
   for (std::string& one : known) one = printable(one, 40);
-  const std::string here = directory + "/" + name;
+  const std::string here = join_path(directory, name);
   return {ErrorKind::request,
           {fmt::format("\"{}\" is not a class of the training images, which have {}: {}", printable(name),
                        training.names.size(), join_first(known, most_named)),
@@ -86,12 +81,8 @@ Error refuse_class(const std::string& name, const std::string& directory, const 
 
 std::vector<std::string> list_subdirectories(const std::string& directory) {
   std::vector<std::string> names;
-  std::error_code ignored;
-  for (files::directory_iterator at(directory, ignored), end; at != end; at.increment(ignored)) {
-    std::string name = at->path().filename().string();
-    if (at->is_directory(ignored) && name.front() != '.') names.push_back(std::move(name));
-  }
-  std::sort(names.begin(), names.end());
+  for (DirectoryEntry& entry : list_entries(directory))
+    if (entry.is_directory) names.push_back(std::move(entry.name));
   return names;
 }
 
@@ -109,7 +100,7 @@ std::string_view FileList::name(std::size_t index) const {
 std::string FileList::path(std::size_t index) const {
   const std::string_view own = name(index);
   return own.starts_with('/') || directory_.empty() ? std::string(own)
-                                                    : fmt::format("{}/{}", directory_, own);
+                                                    : join_path(directory_, std::string(own));
 }
 
 std::uint64_t FileList::fingerprint() const {
@@ -176,13 +167,13 @@ FileList parse_file_list(std::string_view text, const std::string& name, const s
 
 std::vector<std::string> find_class_directories(const std::string& directory) {
   std::vector<std::string> classes = list_subdirectories(directory);
-  std::erase_if(classes, [&](const std::string& name) { return !holds_images(directory + "/" + name); });
+  std::erase_if(classes, [&](const std::string& name) { return !holds_images(join_path(directory, name)); });
   return classes;
 }
 
 bool is_class_root(const std::string& directory) {
   const std::vector<std::string> names = list_subdirectories(directory);
-  const auto place = [&](const std::string& name) { return directory + "/" + name; };
+  const auto place = [&](const std::string& name) { return join_path(directory, name); };
   if (std::ranges::any_of(names, [&](const std::string& n) { return holds_images_itself(place(n)); }))
     return true;
   return std::ranges::none_of(names, is_named_as_split) &&
@@ -204,7 +195,7 @@ FileList scan_class_directories(const std::string& directory, const ClassDirecto
   for (const std::string& name : found) {
     const auto at = std::lower_bound(names.begin(), names.end(), name);
     if (at == names.end() || *at != name) throw refuse_class(name, directory, training);
-    for (const std::string& file : list_files_below(directory + "/" + name)) {
+    for (const std::string& file : list_files_below(join_path(directory, name))) {
       if (has_image_name(base_name(file)))
         list.add(name + "/" + file, static_cast<Label>(at - names.begin()));
     }
@@ -214,12 +205,12 @@ FileList scan_class_directories(const std::string& directory, const ClassDirecto
 
 std::vector<std::string> read_class_names(const std::string& directory) {
   std::vector<std::string> names;
-  std::ifstream file(directory + "/" + class_names_file);
+  std::ifstream file(join_path(directory, class_names_file));
   for (std::string line; std::getline(file, line);) {
     if (trim(line).empty()) continue;
     names.emplace_back(trim(line));
     if (names.back().find('/') == std::string::npos) continue;  // checkpoints join the names with it
-    const std::string path = directory + "/" + class_names_file;
+    const std::string path = join_path(directory, class_names_file);
     throw Error(ErrorKind::request,
                 {fmt::format("the class name \"{}\" has a slash", printable(names.back(), 80)),
                  printable(path), "sed -i 's|/| or |g' " + quote_shell(path)});
@@ -228,7 +219,7 @@ std::vector<std::string> read_class_names(const std::string& directory) {
 }
 
 void write_class_names(const std::string& directory, const std::vector<std::string>& names) {
-  const std::string path = directory + "/" + class_names_file;
+  const std::string path = join_path(directory, class_names_file);
   std::ofstream file(path);
   for (const std::string& name : names) file << name << '\n';
   errno = 0;

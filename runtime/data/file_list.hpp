@@ -53,7 +53,8 @@ FileList parse_file_list(std::string_view text, const std::string& name, const s
 std::vector<std::string> read_class_names(const std::string& directory);
 void write_class_names(const std::string& directory, const std::vector<std::string>& names);
 
-// Sorted names of the subdirectories of `directory`, hidden ones left out; none where it cannot be read.
+// Sorted names of the subdirectories of `directory`, hidden ones left out; none where it does not exist. This
+// and what follows throw Error(request) for a directory that cannot be read.
 std::vector<std::string> list_subdirectories(const std::string& directory);
 // Those that contain images, at any depth.
 std::vector<std::string> find_class_directories(const std::string& directory);

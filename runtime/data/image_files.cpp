@@ -2,12 +2,13 @@
 #include "runtime/data/image_files.hpp"
 
 #include "base/text/text.hpp"
+#include "runtime/core/path.hpp"
+#include "runtime/data/directory_entries.hpp"
 
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <set>
 #include <span>
 #include <string_view>
@@ -29,20 +30,16 @@ class FileWalk {
 
   // `below`: "" or "monday/". Returns false after `visit` did.
   bool walk(const std::string& below) {
-    const std::string directory = below.empty() ? root_ : root_ + "/" + below;
+    const std::string directory = below.empty() ? root_ : join_path(root_, below.substr(0, below.size() - 1));
     struct stat status {};
-    if (stat(directory.c_str(), &status) != 0) return true;
+    if (!is_directory(directory) || stat(directory.c_str(), &status) != 0) return true;
     const DirectoryId own{status.st_dev, status.st_ino};
     if (std::ranges::find(above_, own) != above_.end()) return true;  // a link to a directory above
     above_.push_back(own);
     bool goes_on = true;
-    std::error_code failure;
-    for (std::filesystem::directory_iterator at(directory, failure), end; goes_on && !failure && at != end;
-         at.increment(failure)) {
-      const std::string name = at->path().filename().string();
-      std::error_code ignored;
-      if (name.starts_with('.')) continue;
-      goes_on = at->is_directory(ignored) ? walk(below + name + "/") : visit_(below + name);
+    for (const DirectoryEntry& entry : list_entries(directory)) {
+      goes_on = entry.is_directory ? walk(below + entry.name + "/") : visit_(below + entry.name);
+      if (!goes_on) break;
     }
     above_.pop_back();
     return goes_on;

@@ -23,7 +23,7 @@ std::string convert_files_hint(const std::vector<std::string>& files);
 
 // Visits each file below `directory` by its name there ("1.jpg", "monday/2.jpg") until `visit` returns false.
 // Like torchvision's ImageFolder at any depth and through symbolic links; unlike it without hidden names.
-// What cannot be read is left out.
+// Throws Error(request) for what cannot be read. No file where `directory` does not exist.
 void visit_files_below(const std::string& directory, const std::function<bool(const std::string&)>& visit);
 
 // The same names in ImageFolder's order: by directory, then by name.
