@@ -65,12 +65,6 @@ const Subcommand& find_subcommand(const std::string& name) {
   for (const Subcommand& command : subcommands()) {
     if (command.name == name) return command;
   }
-  constexpr std::array of_trainer{"predict", "test", "train", "convert-data", "read-data", "print-net"};
-  if (std::ranges::find(of_trainer, std::string_view(name)) != of_trainer.end())
-    throw Error(ErrorKind::usage,
-                {fmt::format("'{}' is a command of ddl-train, not of ddlrun", name), "",
-                 name == "train" ? "ddlrun launch 2 -- --data PATH   # starts ddl-train on 2 ranks"
-                                 : fmt::format("ddl-train {} --help", name)});
   const auto near = closest_match(name, visible_names());
   throw Error(ErrorKind::usage, {fmt::format("unknown command '{}'", printable(name, 60)), "",
                                  near ? "ddlrun " + *near : "ddlrun --help"});
@@ -229,6 +223,23 @@ bool is_program(System& system, const std::string& word) {
   return !closest_match(word, names) && !find_program(system, word).empty();
 }
 
+// "ddlrun test ckpt/best": a command of ddl-train, also where the system has a program of that name.
+void refuse_trainer_command(const Command& words) {
+  constexpr std::array alone{"check-options", "convert-data", "predict", "print-net",
+                             "read-data",     "test",         "timeline"};
+  constexpr std::array on_ranks{"allreduce", "train"};
+  const std::string& name = words[0];
+  const bool starts_ranks = std::ranges::find(on_ranks, name) != on_ranks.end();
+  if (!starts_ranks && std::ranges::find(alone, name) == alone.end()) return;
+  const bool has_options = words.size() > 1 && words[1] != "--help" && words[1] != "-h";
+  std::string hint = "ddl-train " + render_shell(has_options ? words : Command{name, "--help"});
+  if (starts_ranks && has_options) hint = "ddlrun launch 2 -- " + hint;
+  if (name == "train" && !has_options)
+    hint = "ddlrun launch 2 -- --data PATH   # starts ddl-train on 2 ranks";
+  throw Error(ErrorKind::usage,
+              {fmt::format("'{}' is a command of ddl-train, not of ddlrun", name), "", std::move(hint)});
+}
+
 // Translates the command line of IBM's ddlrun, and prints the translation.
 void translate_ibm_words(std::vector<std::string>& words, System& system) {
   std::vector<std::string> names = visible_names();
@@ -287,6 +298,7 @@ int dispatch(std::vector<std::string> words, System& system) {
     return 0;
   }
   if (words[0] == "help") words = {words[1], "--help"};
+  refuse_trainer_command(words);
   translate_ibm_words(words, system);
   refuse_forgotten_launch(system, words);
   const Subcommand& command = find_subcommand(words[0]);

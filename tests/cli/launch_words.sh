@@ -208,6 +208,14 @@ for dashes in '' '-- '; do
   has "no launch, '$dashes'" "$work/err" '  try: ddlrun launch -np 2 -H localhost:2 -- python3 train.py'
 done
 expect_refusal 2 "unknown command '--frobnicate'" "$DDLRUN" --frobnicate
+# Each command of ddl-train's, although test is a program of the system too.
+names=()
+[[ ! -x $DDLRUN_BUILD_DIR/runtime/ddl-train ]] ||
+  mapfile -t names < <("$DDLRUN_BUILD_DIR/runtime/ddl-train" __reference | sed -n 's/.*"name": "ddl-train \(.*\)",/\1/p')
+for name in train "${names[@]}"; do
+  expect_refusal 2 "'$name' is a command of ddl-train" "$DDLRUN" "$name" ckpt/best --data photos
+  has "$name" "$work/err" "ddl-train $name ckpt/best --data photos"
+done
 # mpirun behind launch: its shape goes with launch, unless launch has one.
 refused 'mpirun starts ranks itself' 'ddlrun launch -np 2 --hostfile hosts -- python3 train.py' \
   -- mpirun -np 2 -hostfile hosts -mca btl self python3 train.py

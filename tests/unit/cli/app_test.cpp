@@ -53,7 +53,12 @@ TEST_CASE("a typo is named, and what was meant is offered") {
   };
   const Row rows[] = {
       {{"gen-rakfile"}, "unknown command 'gen-rakfile'", "try: ddlrun gen-rankfile"},
-      {{"predict", "ckpt", "a.jpg"}, "a command of ddl-train", "try: ddl-train predict --help"},
+      {{"predict", "ckpt", "a.jpg"}, "a command of ddl-train", "try: ddl-train predict ckpt a.jpg"},
+      {{"predict"}, "a command of ddl-train", "try: ddl-train predict --help"},
+      {{"help", "test"}, "a command of ddl-train", "try: ddl-train test --help"},
+      {{"train", "--data", "x y"},
+       "a command of ddl-train",
+       "try: ddlrun launch 2 -- ddl-train train --data 'x y'"},
       {{"train"}, "a command of ddl-train", "try: ddlrun launch 2 -- --data PATH"},
       {{"frobnicate"}, "unknown command 'frobnicate'", "try: ddlrun --help"},
       {{"topo", "--jsno"}, "unknown option '--jsno' of ddlrun topo", "try: --json"},
