@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/process/posix_process_guard.hpp"
 
+#include "base/process/posix_keyboard_shield.hpp"
 #include "base/process/posix_process_tree.hpp"
 
 #include <fcntl.h>
@@ -87,8 +88,12 @@ class Guardian {
   bool start(const Command& command) {
     SpawnOptions spawn;
     spawn.out = spawn.err = Stream::inherit;
-    spawn.own_group = false;  // the launcher's signals to our group reach the program directly, and once
+    // Else a launcher's signals to our group reach the program directly, and once.
+    spawn.own_group = options_.shield_from_keyboard;
     spawn.empty_stdin = false;
+    Pipe typed;
+    if (options_.shield_from_keyboard && ::isatty(STDIN_FILENO) != 0) typed = make_pipe();
+    if (typed.write.open() && start_typing(typed.write.get()) > 0) spawn.given_in = typed.read.get();
     spawn.extra = options_.extra;
     if (options_.mark) relay_.emplace(options_.mark, options_.marks_only_err);
     if (relay_) spawn.given_out = relay_->out_end();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/os/posix_system.hpp"
+#include "base/process/posix_keyboard_shield.hpp"
 #include "base/process/posix_process_guard.hpp"
 #include "base/process/posix_process_tree.hpp"
 #include "base/process/posix_spawn.hpp"
@@ -57,7 +58,8 @@ class LineCutter {
 // The signals a launcher passes on, blocked here while it lives and read from a descriptor.
 class SignalRelay {
  public:
-  SignalRelay() {
+  // `shielded`: the keys of the terminal signal us alone.
+  explicit SignalRelay(bool shielded) : shielded_(shielded) {
     ::sigemptyset(&set_);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) ::sigaddset(&set_, signal);
     ::sigprocmask(SIG_BLOCK, &set_, &before_);
@@ -82,17 +84,20 @@ class SignalRelay {
     signalfd_siginfo info{};
     while (::read(fd_.get(), &info, sizeof info) == sizeof info) {
       last = static_cast<int>(info.ssi_signo);
-      // A key press reaches the whole foreground group, so the child has it already. The hangup of a terminal
-      // reaches its session's leader only: us, where no shell is in between (ssh -t HOST ddlrun launch).
+      // A key press reaches the whole foreground group, so an unshielded child has it already. The hangup of
+      // a terminal reaches its session's leader only: us, where no shell is in between (ssh -t HOST ddlrun
+      // launch).
       const bool from_keyboard = info.ssi_code == SI_KERNEL && !(last == SIGHUP && takes_hangup_);
-      const int wanted = instead && pid != 0 ? instead(last, from_keyboard) : last;
-      if (!from_keyboard && pid != 0) ::kill(pid, wanted);
+      const bool delivered = from_keyboard && !shielded_;
+      const int wanted = instead && pid != 0 ? instead(last, delivered) : last;
+      if (!delivered && pid != 0) ::kill(pid, wanted);
     }
     return last;
   }
 
  private:
   sigset_t set_{}, before_{};
+  bool shielded_;
   bool takes_hangup_ = false;  // as the leader of a session, not under nohup
   Fd fd_;
 };
@@ -142,8 +147,11 @@ ChildView view_child(pid_t child) {
 
 ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars& extra,
                                           const RunHooks& hooks) {
-  const SignalRelay signals;  // before the fork: no signal is lost in between
   GuardianOptions options;
+  // mpirun gives its ranks 1 s after a Ctrl-C of its own, too little to save: the ranks get it from us,
+  // first.
+  options.shield_from_keyboard = has_keyboard();
+  const SignalRelay signals(options.shield_from_keyboard);  // before the fork: no signal is lost in between
   options.capture_err = static_cast<bool>(hooks.on_stderr_line);
   options.extra = extra;
   options.after_all = hooks.after_all;

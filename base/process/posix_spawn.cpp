@@ -183,7 +183,8 @@ Child spawn_child(const Command& command, const SpawnOptions& options) {
   if (pid == 0) {
     const int out_end = options.given_out >= 0 ? options.given_out : out.write.get();
     const int err_end = options.given_err >= 0 ? options.given_err : err.write.get();
-    become(prepared, options, parent, {in.read.get(), out_end, err_end}, failure.write.get());
+    const int in_end = options.given_in >= 0 ? options.given_in : in.read.get();
+    become(prepared, options, parent, {in_end, out_end, err_end}, failure.write.get());
   }
   blocked.reset();
   in.read.reset();

@@ -49,7 +49,8 @@ struct SpawnOptions {
   bool own_group = true;  // a process group of its own, so that a time limit can end all of it
   bool empty_stdin = true;
   bool pipe_stdin = false;  // instead: Child::in is our end
-  int given_out = -1;       // instead of a pipe or ours; stays open here
+  int given_in = -1;        // instead of a pipe or ours; stays open here
+  int given_out = -1;
   int given_err = -1;
   ProcessLimits limits;
   EnvVars extra;
