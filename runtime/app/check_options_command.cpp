@@ -95,7 +95,7 @@ constexpr const char* check_help =
 
 void check_train_args(const std::vector<std::string>& args, std::size_t ranks) {
   if (!args.empty() && args.front() == "--print-net") return;  // another command
-  const CommandLine line = read_command_line(args);
+  const CommandLine line = read_command_line(args, TypedAt::launcher);
   const TrainOptions& options = line.options;
   if (options.help || options.version) return;
   check_outputs(plan_telemetry(options), false);

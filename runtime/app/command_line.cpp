@@ -8,10 +8,10 @@
 
 namespace ddlrun::runtime {
 
-CommandLine read_command_line(const std::vector<std::string>& args) {
+CommandLine read_command_line(const std::vector<std::string>& args, TypedAt typed) {
   CommandLine line;
   line.caffe = read_caffe_command(args);
-  line.options = parse_train_options(line.caffe.line.args);
+  line.options = parse_train_options(line.caffe.line.args, typed);
   TrainOptions& options = line.options;
   if (const auto root = find_list_root(line.caffe, options.data)) options.images.root = *root;
   // Horovod's wish for the same file; DYNAMIC is its word for another interface.

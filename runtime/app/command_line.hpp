@@ -17,6 +17,6 @@ struct CommandLine {
 };
 
 // Throws Error(usage), or Error(request) if a Caffe file cannot be read.
-CommandLine read_command_line(const std::vector<std::string>& args);
+CommandLine read_command_line(const std::vector<std::string>& args, TypedAt typed = TypedAt::program);
 
 }  // namespace ddlrun::runtime

@@ -21,11 +21,12 @@ constexpr const char* program_name = "ddl-train";
 
 // "--lr", or why the rate is another: "--lr 0.01 x 2 for 2 ranks, --lr-scale linear".
 std::string explain_rate(const TrainOptions& options, const RunFacts& facts) {
-  const std::string rate = options.solver.empty() ? "--lr" : "base_lr or --lr";
+  std::string rate = options.solver.empty() ? "--lr" : "base_lr or --lr";
+  const OptimizerKind kind = make_optimizer(options).kind;
+  if (!options.lr && kind != OptimizerKind::sgd) rate += fmt::format(" for {}", name_of(kind));
   if (facts.lr_peak == facts.lr || facts.lr == 0.0) return rate;
   return fmt::format("{} {:.6g} x {:.6g} for {} ranks, --lr-scale {}", rate, facts.lr,
-                     facts.lr_peak / facts.lr, facts.ranks - facts.servers,
-                     name_of(options.lr_scale.value_or(LrScale::linear)));
+                     facts.lr_peak / facts.lr, facts.ranks - facts.servers, name_of(lr_scale_of(options)));
 }
 
 void print_facts(const TrainOptions& options, const RunFacts& facts) {

@@ -58,10 +58,13 @@ const OptionRow hyperparameter_option_rows[] = {
      "add up the gradients of N micro-batches before each update: N times --batch-size, or --global-batch in "
      "N parts (default 1)",
      [](TrainOptions& o, Text n, Text v) { o.gradient_accumulation = parse_count(n, v, 1, 65536); }},
-    {"--lr", "X", "learning rate for the batch of one rank (default 0.02)",
+    {"--lr", "X",
+     "learning rate for the batch of one rank (default 0.02; adam 0.001, adagrad and rmsprop 0.01, adadelta "
+     "1, lars 2)",
      [](TrainOptions& o, Text n, Text v) { o.lr = parse_real(n, v, 0.0, 1e30, "0.02"); }},
     {"--lr-scale", "linear|sqrt|none",
-     "multiply --lr by the number of ranks, by its square root, or not at all (default linear; not with "
+     "multiply --lr by the number of ranks, by its square root, or not at all (default linear; sqrt with "
+     "adam, adagrad, rmsprop, adadelta; not with "
      "--global-batch)",
      [](TrainOptions& o, Text n, Text v) {
        o.lr_scale = static_cast<LrScale>(parse_choice(n, v, scale_names));
@@ -155,6 +158,10 @@ std::string example_of(LrDecay decay) {
   }
 }
 
+double lr_of(const TrainOptions& options) {
+  return options.lr.value_or(default_rate(make_optimizer(options).kind));
+}
+
 void check_optimizer_options(const TrainOptions& options) {
   const LrSchedule schedule = make_schedule(options, 1.0);
   const LrDecay decay = schedule.decay;
@@ -234,11 +241,18 @@ void check_hyperparameter_options(const TrainOptions& options) {
   check_batch(options);
 }
 
+LrScale lr_scale_of(const TrainOptions& options) {
+  if (options.lr_scale) return *options.lr_scale;
+  if (options.asynchronous) return LrScale::none;
+  return is_adaptive(make_optimizer(options).kind) ? LrScale::sqrt : LrScale::linear;
+}
+
 const char* name_of(LrScale scale) { return scale_names[static_cast<std::size_t>(scale)].c_str(); }
 
 BatchPlan plan_batch(const TrainOptions& options, std::size_t ranks, std::optional<std::size_t> images) {
-  if (options.global_batch) return {*options.global_batch, 1.0, options.lr};
-  const LrScale scale = options.lr_scale.value_or(options.asynchronous ? LrScale::none : LrScale::linear);
+  const double lr = lr_of(options);
+  if (options.global_batch) return {*options.global_batch, 1.0, lr};
+  const LrScale scale = lr_scale_of(options);
   const double factor = lr_factor(scale, static_cast<double>(ranks));
   const std::size_t micro_batches = ranks * options.gradient_accumulation;
   std::size_t batch = options.batch_size.value_or(default_batch);
@@ -247,19 +261,19 @@ BatchPlan plan_batch(const TrainOptions& options, std::size_t ranks, std::option
     constexpr std::size_t fewest_steps = 8;  // an epoch of fewer has hardly an update
     while (batch > 1 && batch * micro_batches * fewest_steps > *images) batch /= 2;
   }
-  if (batch == given) return {batch * micro_batches, factor, options.lr};
+  if (batch == given) return {batch * micro_batches, factor, lr};
   std::string choice = fmt::format("{} images for {} rank{}, so: --batch-size {}", *images, ranks,
                                    ranks == 1 ? "" : "s", batch);
-  if (options.given.contains("--lr")) return {batch * micro_batches, factor, options.lr, choice};
+  if (options.lr) return {batch * micro_batches, factor, lr, choice};
   const double less = lr_factor(scale, static_cast<double>(batch) / static_cast<double>(given));
-  if (less != 1.0) choice += fmt::format(" --lr {:.6g}", options.lr * less);
-  return {batch * micro_batches, factor * less, options.lr * less, choice};
+  if (less != 1.0) choice += fmt::format(" --lr {:.6g}", lr * less);
+  return {batch * micro_batches, factor * less, lr * less, choice};
 }
 
 LrSchedule make_schedule(const TrainOptions& options, double lr_factor) {
   const bool steps = options.lr_decay == LrDecay::step || options.lr_decay == LrDecay::multistep;
   const std::size_t first = options.lr_steps.empty() ? 0 : options.lr_steps.front();
-  return {options.lr * lr_factor,
+  return {lr_of(options) * lr_factor,
           options.warmup_steps,
           0,
           options.lr_decay,
@@ -267,6 +281,11 @@ LrSchedule make_schedule(const TrainOptions& options, double lr_factor) {
           options.lr_power.value_or(options.lr_decay == LrDecay::inv ? 0.75 : 1.0),
           options.lr_decay == LrDecay::multistep ? 0 : first,
           options.lr_decay == LrDecay::multistep ? options.lr_steps : std::vector<std::size_t>{}};
+}
+
+bool can_clip(const TrainOptions& options) {
+  return options.parameter_servers == 0 && options.overlap != Overlap::across &&
+         options.optimizer_placement != OptimizerPlacement::host;
 }
 
 Optimizer make_optimizer(const TrainOptions& options) {

@@ -69,9 +69,7 @@ std::string describe_sizes(const ImageSizes& sizes, std::size_t files) {
 std::string keep_stable(TrainOptions& options) {
   const bool own =
       is_given(options, "--lr") || is_given(options, "--clip") || is_given(options, "--optimizer");
-  const bool can_clip = options.parameter_servers == 0 && options.overlap != Overlap::across &&
-                        options.optimizer_placement != OptimizerPlacement::host;
-  if (own || options.nesterov || !can_clip) return "";
+  if (own || options.nesterov || !can_clip(options)) return "";
   options.clip = 5.0;
   return " --clip 5";
 }

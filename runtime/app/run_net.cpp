@@ -17,8 +17,7 @@ Net load_run_net(const TrainOptions& options, const CaffeCommand& caffe, const s
     if (error.kind() != ErrorKind::request) throw;
     // The layers of a built-in net are right, so it is the images that do not fit them.
     throw Error(error.kind(), {error.message().what, printable(data),
-                               "ddl-train --data " + quote_shell(data) +
-                                   (encoded ? " --net cifar-quick --resize 36 --crop 32" : " --net mlp")});
+                               encoded ? "--net cifar-quick --resize 36 --crop 32" : "--net mlp"});
   }
 }
 

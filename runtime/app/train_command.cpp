@@ -68,10 +68,14 @@ TrainSummary train_prepared(const RunSetup& prepared, Communicator& ranks, const
 // Warns once, after the first epoch that shows it.
 class CollapseWarning : public TrainObserver {
  public:
-  // `checkpoint`: the directory, "" for none.
-  CollapseWarning(const Dataset& data, double lr, std::string checkpoint)
-      : checkpoint_(std::move(checkpoint)) {
-    if (const auto labels = measure_labels(*data.train_images)) detector_.emplace(*labels, lr);
+  CollapseWarning(const Dataset& data, double lr, const TrainOptions& options)
+      : checkpoint_(options.checkpoint) {
+    if (const auto labels = measure_labels(*data.train_images))
+      detector_.emplace(*labels, lr, options.clip == 0.0 && can_clip(options));
+  }
+
+  void on_step(const StepRecord& record) override {
+    if (detector_) detector_->add(record);
   }
 
   void on_epoch(const EpochRecord& record) override {
@@ -86,7 +90,7 @@ class CollapseWarning : public TrainObserver {
 
  private:
   std::optional<CollapseDetector> detector_;
-  std::string checkpoint_;
+  std::string checkpoint_;  // the directory, "" for none
 };
 
 bool is_in(const std::string& file, const std::string& directory) {
@@ -130,7 +134,7 @@ bool train_on(const TrainOptions& options, const CaffeCommand& caffe, Communicat
   observers.add(telemetry.observer());
   std::optional<CollapseWarning> collapse;
   if (first) {
-    collapse.emplace(prepared.data, prepared.facts.lr, options.checkpoint);
+    collapse.emplace(prepared.data, prepared.facts.lr, options);
     observers.add(*collapse);
   }
   const RunHooks ends{observers, saver ? static_cast<TrainSaver&>(*saver) : none,
@@ -161,7 +165,7 @@ int run_train_command(const std::vector<std::string>& args) {
   std::optional<StopSignals> signals;
   bool stopped = false;
   try {
-    command = read_command_line(args);
+    command = read_command_line(args, launched_rank() ? TypedAt::launcher : TypedAt::program);
     const TrainOptions& options = command.options;
     if (options.help || options.version) {
       if (launched_rank().value_or(0) == 0)

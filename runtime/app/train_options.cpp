@@ -191,9 +191,9 @@ void check_combinations(const TrainOptions& options) {
 
 }  // namespace
 
-TrainOptions parse_train_options(std::span<const std::string> args) {
+TrainOptions parse_train_options(std::span<const std::string> args, TypedAt typed) {
   TrainOptions options;
-  parse_options("ddl-train", fill_resume(args), make_table(options));
+  parse_options("ddl-train", fill_resume(args), make_table(options), typed);
   if (options.resume && options.resume_from.empty()) options.resume_from = options.checkpoint;
   check_combinations(options);
   return options;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/text/command_reference.hpp"
+#include "runtime/core/option_parser.hpp"
 #include "runtime/data/data_request.hpp"
 #include "runtime/telemetry/telemetry_sinks.hpp"
 #include "runtime/training/lr_schedule.hpp"
@@ -31,7 +32,7 @@ struct TrainOptions {
   std::size_t test_every = 0;               // steps; 0: after each epoch only
   std::optional<std::size_t> batch_size;    // per rank
   std::optional<std::size_t> global_batch;  // of all ranks
-  double lr = 0.02;
+  std::optional<double> lr;                 // default_rate() of the optimizer
   std::optional<LrScale> lr_scale;
   LrDecay lr_decay = LrDecay::cosine;
   std::size_t warmup_steps = 0;
@@ -82,7 +83,7 @@ struct TrainOptions {
 constexpr std::size_t default_batch = 64;
 
 // Throws Error(usage), also for conflicting options.
-TrainOptions parse_train_options(std::span<const std::string> args);
+TrainOptions parse_train_options(std::span<const std::string> args, TypedAt typed = TypedAt::program);
 std::string render_train_help();
 std::vector<OptionReference> describe_train_options();
 std::string_view train_description();
@@ -96,17 +97,18 @@ struct BatchPlan {
   double lr;
   std::string choice = {};
 };
-// With --batch-size the global batch grows with the ranks, and so does the learning rate (--lr-scale, linear
-// by default; none with --async, where each rank's batch is a separate update). With --global-batch both are
-// as given, for any number of ranks. `ranks`: those that train. `images`: files of the user's own; where they
-// are few and no batch is given, the batch of a rank is the power of two that leaves 8 steps an epoch, and a
-// learning rate that is not given falls with it.
+// With --batch-size the global batch grows with the ranks, and so does the learning rate, as lr_scale_of()
+// says. With --global-batch both are as given, for any number of ranks. `ranks`: those that train. `images`:
+// files of the user's own; where they are few and no batch is given, the batch of a rank is the power of two
+// that leaves 8 steps an epoch, and a learning rate that is not given falls with it.
 BatchPlan plan_batch(const TrainOptions& options, std::size_t ranks,
                      std::optional<std::size_t> images = std::nullopt);
 
 // total_steps stays 0: it depends on the data. `lr_factor`: that of BatchPlan.
 LrSchedule make_schedule(const TrainOptions& options, double lr_factor);
 Optimizer make_optimizer(const TrainOptions& options);
+// Whether the other options allow --clip.
+bool can_clip(const TrainOptions& options);
 
 // The command that resumes from --checkpoint after a stop: "the same command with --resume".
 std::string resume_command(const TrainOptions& options);
@@ -115,5 +117,9 @@ std::string resume_command(const TrainOptions& options);
 TelemetryPlan plan_telemetry(const TrainOptions& options);
 
 const char* name_of(LrScale scale);
+// --lr-scale, else the usual one: linear; sqrt for optimizers that divide by the size of the gradients
+// (Malladi et al. 2022, On the SDEs and Scaling Rules for Adaptive Gradient Algorithms); none with --async,
+// where each rank's batch is a separate update.
+LrScale lr_scale_of(const TrainOptions& options);
 
 }  // namespace ddlrun::runtime

@@ -3,6 +3,7 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "runtime/core/other_words.hpp"
 
 #include <fmt/format.h>
 
@@ -35,72 +36,102 @@ std::string corrected_value(const Option& meant, const std::string& value) {
   return value;
 }
 
-// The command with the right name in argument `index`; only that option if the command is long.
-std::string render_corrected(std::string_view program, std::span<const std::string> args, std::size_t index,
-                             const Option& meant) {
-  std::vector<std::string> corrected(args.begin(), args.end());
-  const std::size_t equals = corrected[index].find('=');
-  const bool has_value = !meant.value.empty() && equals == std::string::npos && index + 1 < corrected.size();
-  corrected[index] = meant.name;
-  if (equals != std::string::npos)
-    corrected[index] += "=" + corrected_value(meant, args[index].substr(equals + 1));
-  if (has_value) corrected[index + 1] = corrected_value(meant, args[index + 1]);
-  if (corrected.size() <= longest_command_shown)
-    return fmt::format("{} {}", program, render_shell(corrected));
-  const std::span<const std::string> shown = std::span(corrected).subspan(index, has_value ? 2 : 1);
-  return fmt::format("{}   # instead of {}", render_shell(shown), printable(args[index]));
+// An unknown word of a command line.
+struct UnknownWord {
+  std::string_view program;
+  std::span<const std::string> args;
+  std::size_t index;
+  TypedAt typed;
+
+  bool has_equals() const {
+    return args[index].starts_with("--") && args[index].find('=') != std::string::npos;
+  }
+  bool has_next() const { return index + 1 < args.size() && !args[index + 1].starts_with("--"); }
+  // What was typed behind it, unless that is another option.
+  std::optional<std::string> value() const {
+    if (has_equals()) return args[index].substr(args[index].find('=') + 1);
+    return has_next() ? std::optional(args[index + 1]) : std::nullopt;
+  }
+};
+
+// The option that was meant; "" as `value`: with the value that was typed.
+struct MeantOption {
+  const Option& option;
+  std::string value = {};
+};
+
+// The command with the right option; only that option if the command is long, or a launcher's.
+std::string render_corrected(const UnknownWord& word, const MeantOption& meant) {
+  const Option& option = meant.option;
+  std::vector<std::string> own{option.name};
+  std::size_t next = word.index + 1;
+  const bool takes_next =
+      !word.has_equals() && word.has_next() && (!option.value.empty() || !meant.value.empty());
+  if (!meant.value.empty()) {
+    own.push_back(meant.value);
+  } else if (word.has_equals() && !option.value.empty()) {
+    own[0] += "=" + corrected_value(option, *word.value());
+  } else if (takes_next) {
+    own.push_back(corrected_value(option, *word.value()));
+  }
+  if (takes_next) ++next;
+  std::vector<std::string> all(word.args.begin(),
+                               word.args.begin() + static_cast<std::ptrdiff_t>(word.index));
+  all.insert(all.end(), own.begin(), own.end());
+  all.insert(all.end(), word.args.begin() + static_cast<std::ptrdiff_t>(next), word.args.end());
+  if (word.typed == TypedAt::program && all.size() <= longest_command_shown)
+    return fmt::format("{} {}", word.program, render_shell(all));
+  return fmt::format("{}   # instead of {}", render_shell(own), printable(word.args[word.index]));
 }
 
-// Words of other trainers for an option of ours, which differ too much for a comparison of letters.
-struct OtherWord {
-  std::string_view theirs, ours;
-};
-constexpr OtherWord other_words[] = {
-    {"--arch", "--net"},
-    {"--flip", "--mirror"},
-    {"--hflip", "--mirror"},
-    {"--horizontal-flip", "--mirror"},
-    {"--image-size", "--resize"},
-    {"--img-size", "--resize"},
-    {"--learning-rate", "--lr"},
-    {"--lr-policy", "--lr-decay"},
-    {"--lr-schedule", "--lr-decay"},
-    {"--lr-scheduler", "--lr-decay"},
-    {"--model", "--net"},
-    {"--num-workers", "--data-threads"},
-    {"--output-dir", "--checkpoint"},
-    {"--save-dir", "--checkpoint"},
-    {"--scheduler", "--lr-decay"},
-    {"--val-data", "--test-data"},
-    {"--validation-data", "--test-data"},
-    {"--wd", "--weight-decay"},
-    {"--workers", "--data-threads"},
-};
-
-std::optional<std::string> find_meant(const std::string& name, std::span<const std::string> names) {
-  for (const OtherWord& word : other_words) {
-    if (name == word.theirs && std::ranges::find(names, word.ours) != names.end())
-      return std::string(word.ours);
+// Whether the option takes the value that was typed, or one that is nearly the same.
+bool fits(const Option& option, const std::optional<std::string>& value) {
+  if (option.value.empty() || !value) return true;
+  try {
+    option.apply(*value);
+  } catch (const Error& error) {
+    return has_suggestion(error.message().what);
   }
-  return closest_match(name, names);
+  return true;
+}
+
+std::string with_dashes(std::string name) {
+  std::ranges::replace(name, '_', '-');
+  return name;
+}
+
+std::optional<MeantOption> find_meant(const UnknownWord& word, const std::string& name,
+                                      std::span<const Option> table) {
+  const auto row = [&](std::string_view ours) { return std::ranges::find(table, ours, &Option::name); };
+  const std::string plain = with_dashes(name);
+  if (row(plain) != table.end()) return MeantOption{*row(plain)};
+  for (const OtherWord& other : other_words()) {
+    if (plain != other.theirs || row(other.ours) == table.end()) continue;
+    if (!other.value.empty()) return MeantOption{*row(other.ours), std::string(other.value)};
+    if (fits(*row(other.ours), word.value())) return MeantOption{*row(other.ours)};
+  }
+  std::vector<std::string> names;
+  for (const Option& option : table)
+    if (!option.name.empty() && fits(option, word.value())) names.push_back(option.name);
+  const auto near = closest_match(name, names);
+  return near ? std::optional(MeantOption{*row(*near)}) : std::nullopt;
 }
 
 const Option& find_option(std::string_view program, const std::string& name,
-                          std::span<const std::string> args, std::size_t index,
-                          std::span<const Option> table) {
-  std::vector<std::string> names;
-  for (const Option& option : table) {
-    if (!option.name.empty() && option.name == name) return option;
-    if (!option.name.empty()) names.push_back(option.name);
-  }
-  const bool is_option = name.starts_with("-");
-  const auto near = find_meant(name, names);
-  const auto meant =
-      std::find_if(table.begin(), table.end(), [&](const Option& o) { return o.name == near; });
-  throw usage(fmt::format("unknown {} '{}'{}", is_option ? "option" : "argument", printable(name),
-                          near ? fmt::format("; did you mean {}?", *near) : ""),
-              "command line",
-              near ? render_corrected(program, args, index, *meant) : fmt::format("{} --help", program));
+                          std::span<const std::string> args, std::size_t index, std::span<const Option> table,
+                          TypedAt at) {
+  const auto found = std::ranges::find(table, name, &Option::name);
+  if (!name.empty() && found != table.end()) return *found;
+  const std::string typed =
+      fmt::format("unknown {} '{}'", name.starts_with("-") ? "option" : "argument", printable(name));
+  if (const MissingOption* missing = find_missing_option(with_dashes(name)))
+    throw usage(fmt::format("{}: {}", typed, missing->fact), "command line", std::string(missing->hint));
+  const UnknownWord word{program, args, index, at};
+  const auto meant = find_meant(word, name, table);
+  if (!meant) throw usage(typed, "command line", fmt::format("{} --help", program));
+  const std::string value = meant->value.empty() ? "" : " " + meant->value;
+  throw usage(fmt::format("{}; did you mean {}{}?", typed, meant->option.name, value), "command line",
+              render_corrected(word, *meant));
 }
 
 // `text` wrapped into the column that starts at `indent`.
@@ -131,13 +162,13 @@ Error refuse_twice(const std::string& name, const std::string& first, const std:
 
 }  // namespace
 
-void parse_options(std::string_view program, std::span<const std::string> args,
-                   std::span<const Option> table) {
+void parse_options(std::string_view program, std::span<const std::string> args, std::span<const Option> table,
+                   TypedAt typed) {
   std::map<std::string, std::string> seen;  // with its value
   for (std::size_t i = 0; i < args.size(); ++i) {
     const std::size_t equals = args[i].starts_with("--") ? args[i].find('=') : std::string::npos;
     const std::string name = args[i] == "-h" ? "--help" : args[i].substr(0, equals);
-    const Option& option = find_option(program, name, args, i, table);
+    const Option& option = find_option(program, name, args, i, table, typed);
     std::string value;
     if (equals != std::string::npos) {
       value = args[i].substr(equals + 1);

@@ -20,9 +20,13 @@ struct Option {
   std::function<void(const std::string&)> apply;
 };
 
+// Where the command line was typed: hints repeat it corrected, or name only the option that is to change. The
+// line that starts ranks begins with words of a launcher, which the program does not know.
+enum class TypedAt { program, launcher };
+
 // "--name value" and "--name=value"; each option at most once; -h is --help. Throws Error(usage).
-void parse_options(std::string_view program, std::span<const std::string> args,
-                   std::span<const Option> table);
+void parse_options(std::string_view program, std::span<const std::string> args, std::span<const Option> table,
+                   TypedAt typed = TypedAt::program);
 
 // The rows as aligned text, at most 100 columns.
 std::string render_options(std::span<const Option> table);

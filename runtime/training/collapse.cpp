@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -32,6 +33,13 @@ bool is_blind(const LabelStatistics& labels, double loss, double accuracy) {
   return loss >= same_loss * labels.entropy && accuracy <= labels.largest_share + chance;
 }
 
+// The mean loss of an epoch also has a peak from which the net has recovered: then its test shows it.
+bool has_exploded(const LabelStatistics& labels, double first_loss, const EpochRecord& epoch) {
+  constexpr double far = 3.0;
+  return epoch.train_loss > far * std::max(labels.entropy, first_loss) &&
+         (epoch.test_loss > far * labels.entropy || is_blind(labels, epoch.test_loss, epoch.test_accuracy));
+}
+
 }  // namespace
 
 bool has_learned(const LabelStatistics& labels, const EpochRecord& epoch) {
@@ -49,11 +57,12 @@ std::optional<Collapse> CollapseDetector::add(const EpochRecord& epoch) {
   // falls.
   const bool in_test = is_blind(labels_, epoch.test_loss, epoch.test_accuracy) && before_ &&
                        epoch.train_loss > before_->train_loss;
-  const bool collapsed = best_ ? in_training || in_test : in_training && steps_ >= first_steps;
+  const bool exploded = first_loss_ && has_exploded(labels_, *first_loss_, epoch);
+  const bool collapsed = exploded || (best_ ? in_training || in_test : in_training && steps_ >= first_steps);
   before_ = epoch;
   if (collapsed && !reported_) {
     reported_ = true;
-    return Collapse{epoch, best_, steps_, lr_};
+    return Collapse{epoch, best_, steps_, lr_, advise_clip_, exploded ? first_loss_ : std::nullopt};
   }
   const bool better = !best_ || epoch.test_accuracy > best_->test_accuracy;
   if (better && has_learned(labels_, epoch)) best_ = epoch;
@@ -62,20 +71,27 @@ std::optional<Collapse> CollapseDetector::add(const EpochRecord& epoch) {
 
 Message render_collapse(const Collapse& collapse) {
   const EpochRecord& epoch = collapse.epoch;
-  const std::string now = fmt::format("a loss of {:.3f} and an accuracy of {:.1f} %", epoch.train_loss,
-                                      100.0 * epoch.train_accuracy);
   const std::string at = fmt::format("epoch {}, --lr {:.3g}", epoch.epoch, collapse.lr);
   const std::string lower = fmt::format("--lr {:.2g}", collapse.lr / 10);
+  const std::string calmer = lower + (collapse.advise_clip ? " --clip 5" : "");
+  if (collapse.first_loss && !collapse.best) {
+    return {
+        fmt::format("the net diverges: the mean loss is {:.3g} in training, after {:.3g} in the first step",
+                    epoch.train_loss, *collapse.first_loss),
+        at, calmer};
+  }
   if (!collapse.best) {
-    return {fmt::format("the net has learned nothing in {} steps: {} come without looking at the images",
-                        collapse.steps, now),
+    return {fmt::format(
+                "the net has learned nothing in {} steps: a loss of {:.3f} and an accuracy of {:.1f} % come "
+                "without looking at the images",
+                collapse.steps, epoch.train_loss, 100.0 * epoch.train_accuracy),
             at, lower + "   # or a larger one, where the loss never moved"};
   }
   return {fmt::format("the net had learned, then diverged: from a test accuracy of {:.1f} % in epoch {}, the "
-                      "best, to {:.1f} %; the loss in training is {:.3f}",
+                      "best, to {:.1f} %; the loss in training is {:.4g}",
                       100.0 * collapse.best->test_accuracy, collapse.best->epoch, 100.0 * epoch.test_accuracy,
                       epoch.train_loss),
-          at, lower};
+          at, calmer};
 }
 
 }  // namespace ddlrun::runtime

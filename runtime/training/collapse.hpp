@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Recognizes a net that answers one class, whatever the image: it has learned nothing, or has diverged.
+// Recognizes a net that has diverged, and one that answers one class, whatever the image.
 #pragma once
 
 #include "base/text/error.hpp"
@@ -29,19 +29,28 @@ struct Collapse {
   std::optional<EpochRecord> best;
   std::size_t steps = 0;
   double lr = 0.0;
+  bool advise_clip = false;          // gradients are not clipped, and could be
+  std::optional<double> first_loss;  // of the first step; only where the loss has grown far above it
 };
 Message render_collapse(const Collapse& collapse);
 
-// Reads the epochs of a run in order and reports the first collapse: in the epoch in which a net that had
-// learned answers one class in the test, or, of a net that has learned nothing, after 100 steps.
+// Reads the steps and epochs of a run in order and reports the first collapse: in the epoch in which the loss
+// has grown far above its start, in which a net that had learned answers one class in the test, or, of a net
+// that has learned nothing, after 100 steps.
 class CollapseDetector {
  public:
-  CollapseDetector(const LabelStatistics& labels, double lr) : labels_(labels), lr_(lr) {}
+  CollapseDetector(const LabelStatistics& labels, double lr, bool advise_clip)
+      : labels_(labels), lr_(lr), advise_clip_(advise_clip) {}
+  void add(const StepRecord& step) {
+    if (!first_loss_) first_loss_ = step.loss;
+  }
   std::optional<Collapse> add(const EpochRecord& epoch);
 
  private:
   LabelStatistics labels_;
   double lr_;
+  bool advise_clip_;
+  std::optional<double> first_loss_;
   std::optional<EpochRecord> best_, before_;
   std::size_t steps_ = 0;
   bool reported_ = false;

@@ -162,6 +162,26 @@ bool uses_momentum(OptimizerKind kind) {
 bool uses_epsilon(OptimizerKind kind) {
   return kind != OptimizerKind::sgd && kind != OptimizerKind::nesterov && kind != OptimizerKind::lars;
 }
+bool is_adaptive(OptimizerKind kind) { return uses_epsilon(kind); }
+
+// PyTorch 2.7's; that of sgd suits the nets that come with ddl-train. Of lars: the base rate of You et al.
+// 2017 for AlexNet, with their trust coefficient of 0.001, which is our default.
+double default_rate(OptimizerKind kind) {
+  switch (kind) {
+    case OptimizerKind::adam:
+      return 0.001;
+    case OptimizerKind::adagrad:
+    case OptimizerKind::rmsprop:
+      return 0.01;
+    case OptimizerKind::adadelta:
+      return 1.0;
+    case OptimizerKind::lars:
+      return 2.0;
+    default:
+      return 0.02;
+  }
+}
+
 bool uses_form(OptimizerKind kind) { return !uses_epsilon(kind) || kind == OptimizerKind::adam; }
 
 std::string render_optimizer_kind(const Optimizer& optimizer) {

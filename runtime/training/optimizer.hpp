@@ -53,6 +53,11 @@ std::string_view name_of(OptimizerKind kind);
 bool uses_momentum(OptimizerKind kind);
 bool uses_epsilon(OptimizerKind kind);
 bool uses_form(OptimizerKind kind);
+// Whether it divides each gradient by the usual size of that gradient, so that a rate is about the size of a
+// step.
+bool is_adaptive(OptimizerKind kind);
+// The learning rate where none is given.
+double default_rate(OptimizerKind kind);
 // The part of the configuration that a checkpoint must match: "nesterov", "adam in Caffe's form".
 std::string render_optimizer_kind(const Optimizer& optimizer);
 // With all hyperparameters in use: "adam momentum 0.9 momentum2 0.999 epsilon 1e-08 weight decay 0".

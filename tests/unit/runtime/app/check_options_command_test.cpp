@@ -168,7 +168,7 @@ TEST_CASE("check-options: crop, net and classes that do not fit the images are f
   const Message net =
       refuse("lenet5 needs images of 1x28x28 or 1x32x32, but these are 3x96x96", {"--net", "lenet5"});
   CHECK(net.where == directory.path);
-  CHECK(net.hint == "ddl-train --data " + directory.path + " --net cifar-quick --resize 36 --crop 32");
+  CHECK(net.hint == "--net cifar-quick --resize 36 --crop 32");
   directory.write("train/hats/1.webp", picture);
   directory.write("train/hats/2.WEBP", picture);
   directory.write("train/hats/3.tif", picture);

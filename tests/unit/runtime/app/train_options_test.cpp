@@ -2,10 +2,14 @@
 #include "runtime/app/train_options.hpp"
 
 #include "base/text/text.hpp"
+#include "runtime/app/option_references.hpp"
 #include "runtime/core/option_parser.hpp"
+#include "runtime/core/other_words.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 
 #include <doctest/doctest.h>
+
+#include <algorithm>
 
 namespace ddlrun::runtime {
 namespace {
@@ -125,6 +129,82 @@ TEST_CASE("options: a share says where it ends") {
           "ddl-train --net resnet-18");
   CHECK(expect_error(ErrorKind::usage, "did you mean --net?", [] { parse({"--model=resnet18"}); }).hint ==
         "ddl-train --net=resnet-18");
+}
+
+TEST_CASE("options: words of other trainers, and no option that cannot take the value") {
+  struct Row {
+    std::vector<std::string> words;
+    std::string hint;
+  };
+  const Row rows[] = {
+      {{"--val", "photos/val"}, "ddl-train --test-data photos/val"},
+      {{"--val", "0.2"}, "ddl-train --val-fraction 0.2"},
+      {{"--save", "run1"}, "ddl-train --checkpoint run1"},
+      {{"--output_dir=run1"}, "ddl-train --checkpoint=run1"},
+      {{"--train-dir", "photos", "--quiet"}, "ddl-train --data photos --quiet"},
+      {{"-a", "resnet18"}, "ddl-train --net resnet-18"},
+      {{"--weight_decay", "0.1"}, "ddl-train --weight-decay 0.1"},
+      {{"--wd", "0.1"}, "ddl-train --weight-decay 0.1"},
+      {{"-j", "4"}, "ddl-train --data-threads 4"},
+      {{"-b", "32"}, "ddl-train --batch-size 32"},
+      {{"--gpu", "0", "--quiet"}, "ddl-train --device cuda --quiet"},
+      {{"--cuda", "--quiet"}, "ddl-train --device cuda --quiet"},
+      {{"--imgsz", "64"}, "ddl-train --resize 64"},
+      {{"--learning_rate", "0.1"}, "ddl-train --lr 0.1"},
+      {{"--num_epochs", "3"}, "ddl-train --epochs 3"},
+      {{"--scal", "x"}, "ddl-train --help"},  // --scale takes a number
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.words[0]);
+    CHECK(expect_error(ErrorKind::usage, "unknown option", [&] { parse(row.words); }).hint == row.hint);
+  }
+  // Behind a launcher's words, which a hint cannot repeat.
+  const std::vector<std::string> launched{"--train", "photos"};
+  CHECK(expect_error(ErrorKind::usage, "did you mean --data?", [&] {
+          parse_train_options(launched, TypedAt::launcher);
+        }).hint == "--data photos   # instead of --train");
+  expect_error(ErrorKind::usage, "'--pretrained': no trained nets come with ddl-train",
+               [] { parse({"--pretrained"}); });
+  CHECK(expect_error(ErrorKind::usage, "a run does not end early", [] {
+          parse({"--early_stopping", "5"});
+        }).hint.starts_with("--checkpoint DIR"));
+  // Each word leads to an option that exists.
+  for (const OtherWord& other : other_words()) {
+    CAPTURE(other.theirs);
+    CHECK_FALSE(find_missing_option(other.theirs));
+    const auto references = describe_train_options();
+    CHECK(
+        std::ranges::any_of(references, [&](const OptionReference& o) { return o.names[0] == other.ours; }));
+  }
+}
+
+TEST_CASE("options: a learning rate that fits the optimizer and the batch") {
+  struct Row {
+    std::vector<std::string> words;
+    double lr, factor;  // for 4 ranks
+  };
+  const Row rows[] = {
+      {{}, 0.02, 4.0},
+      {{"--optimizer", "nesterov"}, 0.02, 4.0},
+      {{"--optimizer", "adam"}, 0.001, 2.0},
+      {{"--optimizer", "rmsprop"}, 0.01, 2.0},
+      {{"--optimizer", "adagrad"}, 0.01, 2.0},
+      {{"--optimizer", "adadelta"}, 1.0, 2.0},
+      {{"--optimizer", "lars"}, 2.0, 4.0},
+      {{"--optimizer", "adam", "--lr", "0.1"}, 0.1, 2.0},
+      {{"--optimizer", "adam", "--lr-scale", "linear"}, 0.001, 4.0},
+      {{"--optimizer", "adam", "--global-batch", "64"}, 0.001, 1.0},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(join(row.words, " "));
+    const BatchPlan plan = plan_batch(parse(row.words), 4);
+    CHECK(plan.lr == row.lr);
+    CHECK(plan.lr_factor == row.factor);
+    CHECK(make_schedule(parse(row.words), plan.lr_factor).peak == doctest::Approx(row.lr * row.factor));
+  }
+  const BatchPlan few = plan_batch(parse({"--optimizer", "adam"}), 4, 240);  // batch 4 instead of 64
+  CHECK(few.choice == "240 images for 4 ranks, so: --batch-size 4 --lr 0.00025");
+  CHECK(few.lr_factor == doctest::Approx(0.5));
 }
 
 TEST_CASE("options: the batch of all ranks and the learning rate that follows it") {

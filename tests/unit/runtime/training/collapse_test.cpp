@@ -32,7 +32,7 @@ EpochRecord make_epoch(std::size_t number, double train_loss, double train_accur
 
 TEST_CASE("a net that does not look at the images is recognized after 100 steps, one that learns is not") {
   const LabelStatistics ten{0.1, std::log(10.0), 0};
-  CollapseDetector blind(ten, 0.02);
+  CollapseDetector blind(ten, 0.02, false);
   for (std::size_t i = 1; i <= 11; ++i) CHECK_FALSE(blind.add(make_epoch(i, 2.31, 0.101, 2.3, 0.1)));
   const auto found = blind.add(make_epoch(12, 2.31, 0.101, 2.3, 0.1));
   REQUIRE(found);
@@ -41,13 +41,13 @@ TEST_CASE("a net that does not look at the images is recognized after 100 steps,
   CHECK(nothing.what.starts_with("the net has learned nothing in 108 steps: "));
   CHECK(nothing.hint.starts_with("--lr 0.002 "));
   CHECK_FALSE(blind.add(make_epoch(13, 2.31, 0.101, 2.3, 0.1)));  // reported once
-  CollapseDetector slow(ten, 0.02);
+  CollapseDetector slow(ten, 0.02, false);
   for (std::size_t i = 1; i <= 20; ++i) {
     CHECK_FALSE(slow.add(make_epoch(i, 2.31, 0.2, 2.31, 0.2)));
     CHECK_FALSE(slow.add(make_epoch(i, 1.9, 0.1, 1.9, 0.1)));
   }
   const LabelStatistics uneven{0.9, 0.325, 0};  // 90 % of the images are of one class
-  CollapseDetector largest(uneven, 0.02);
+  CollapseDetector largest(uneven, 0.02, false);
   std::size_t reports = 0;
   for (std::size_t i = 1; i <= 12; ++i) reports += largest.add(make_epoch(i, 0.33, 0.9, 0.33, 0.9)) ? 1 : 0;
   CHECK(reports == 1);
@@ -56,7 +56,7 @@ TEST_CASE("a net that does not look at the images is recognized after 100 steps,
 // A run of cifar-quick on 600 photos of 4 classes.
 TEST_CASE("a net that had learned is reported in the epoch in which it collapses, with its best epoch") {
   const LabelStatistics four{0.25, std::log(4.0), 0};
-  CollapseDetector run(four, 0.02);
+  CollapseDetector run(four, 0.02, false);
   CHECK_FALSE(run.add(make_epoch(1, 1.37, 0.464, 1.1, 0.46)));
   CHECK_FALSE(run.add(make_epoch(2, 1.39, 0.52, 1.0, 0.568)));  // its mean loss has the start of the fall
   const auto found = run.add(make_epoch(3, 2.03, 0.31, 1.386, 0.25));
@@ -64,13 +64,54 @@ TEST_CASE("a net that had learned is reported in the epoch in which it collapses
   const Message diverged = render_collapse(*found);
   CHECK(diverged.what ==
         "the net had learned, then diverged: from a test accuracy of 56.8 % in epoch 2, the best, to 25.0 %; "
-        "the loss in training is 2.030");
+        "the loss in training is 2.03");
   CHECK(diverged.hint == "--lr 0.002");  // a tenth of the option's value, whatever the ranks make of it
+}
+
+StepRecord make_step(double loss) {
+  StepRecord step;
+  step.loss = loss;
+  return step;
+}
+
+// Runs of cifar-quick on 600 photos of 3 classes.
+TEST_CASE("a loss far above its start is divergence, in the epoch that shows it") {
+  const LabelStatistics three{1.0 / 3.0, std::log(3.0), 0};
+  for (const bool advise_clip : {false, true}) {
+    CollapseDetector run(three, 0.1, advise_clip);
+    run.add(make_step(1.12));
+    run.add(make_step(40.0));
+    const auto found = run.add(make_epoch(1, 7.61, 0.35, 1.0987, 0.333));
+    REQUIRE(found);
+    const Message message = render_collapse(*found);
+    CHECK(message.what ==
+          "the net diverges: the mean loss is 7.61 in training, after 1.12 in the first step");
+    CHECK(message.where == "epoch 1, --lr 0.1");
+    CHECK(message.hint == (advise_clip ? "--lr 0.01 --clip 5" : "--lr 0.01"));
+    CHECK_FALSE(run.add(make_epoch(2, 2.5e10, 0.333, 2.5e10, 0.333)));  // reported once
+  }
+  CollapseDetector late(three, 0.1, true);
+  late.add(make_step(1.12));
+  CHECK_FALSE(late.add(make_epoch(1, 0.9, 0.6, 0.8, 0.65)));
+  const auto found = late.add(make_epoch(2, 2.5e10, 0.5, 2.5e10, 0.5));  // a lucky class in the test
+  REQUIRE(found);
+  CHECK(render_collapse(*found).what.starts_with("the net had learned, then diverged: "));
+  CHECK(render_collapse(*found).hint == "--lr 0.01 --clip 5");
+}
+
+TEST_CASE("no divergence: large initial weights, and a peak from which the net has recovered") {
+  const LabelStatistics three{1.0 / 3.0, std::log(3.0), 0};
+  CollapseDetector large(three, 0.02, true);
+  large.add(make_step(9.0));
+  CHECK_FALSE(large.add(make_epoch(1, 4.0, 0.5, 1.2, 0.5)));
+  CollapseDetector peak(three, 0.02, true);
+  peak.add(make_step(1.1));
+  CHECK_FALSE(peak.add(make_epoch(1, 4.0, 0.5, 0.9, 0.6)));
 }
 
 TEST_CASE("a net that knows the training images by heart has not collapsed") {
   const LabelStatistics two{0.5, std::log(2.0), 0};
-  CollapseDetector run(two, 0.02);
+  CollapseDetector run(two, 0.02, false);
   CHECK_FALSE(run.add(make_epoch(1, 0.5, 0.8, 0.6, 0.65)));
   CHECK_FALSE(run.add(make_epoch(2, 0.2, 0.95, 1.4, 0.5)));
   EpochRecord lucky;  // 240 images: a standard deviation of 3 %

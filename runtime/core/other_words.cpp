@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+#include "runtime/core/other_words.hpp"
+
+#include <algorithm>
+
+namespace ddlrun::runtime {
+namespace {
+
+constexpr OtherWord word_rows[] = {
+    {"--val", "--val-fraction"},
+    {"--valid", "--val-fraction"},
+    {"--validation", "--val-fraction"},
+    {"--val-split", "--val-fraction"},
+    {"--validation-split", "--val-fraction"},
+    {"--valid-pct", "--val-fraction"},
+    {"--val", "--test-data"},
+    {"--valid", "--test-data"},
+    {"--validation", "--test-data"},
+    {"--val-dir", "--test-data"},
+    {"--valid-dir", "--test-data"},
+    {"--validation-dir", "--test-data"},
+    {"--valdir", "--test-data"},
+    {"--test-dir", "--test-data"},
+    {"--testdir", "--test-data"},
+    {"--test", "--test-data"},
+    {"--val-data", "--test-data"},
+    {"--valid-data", "--test-data"},
+    {"--validation-data", "--test-data"},
+    {"--test-path", "--test-data"},
+    {"--val-path", "--test-data"},
+    {"--train", "--data"},
+    {"--traindir", "--data"},
+    {"--train-dir", "--data"},
+    {"--train-data", "--data"},
+    {"--train-path", "--data"},
+    {"--data-dir", "--data"},
+    {"--datadir", "--data"},
+    {"--data-path", "--data"},
+    {"--data-root", "--data"},
+    {"--dataset", "--data"},
+    {"--dataset-dir", "--data"},
+    {"--root", "--data"},
+    {"--input-dir", "--data"},
+    {"--save", "--checkpoint"},
+    {"--save-dir", "--checkpoint"},
+    {"--save-path", "--checkpoint"},
+    {"--savedir", "--checkpoint"},
+    {"--output", "--checkpoint"},
+    {"--outputs", "--checkpoint"},
+    {"--output-dir", "--checkpoint"},
+    {"--out", "--checkpoint"},
+    {"--out-dir", "--checkpoint"},
+    {"--outdir", "--checkpoint"},
+    {"-o", "--checkpoint"},
+    {"--ckpt", "--checkpoint"},
+    {"--ckpt-dir", "--checkpoint"},
+    {"--checkpoint-dir", "--checkpoint"},
+    {"--checkpoint-path", "--checkpoint"},
+    {"--model-dir", "--checkpoint"},
+    {"--project", "--checkpoint"},
+    {"--save-every", "--checkpoint-every"},
+    {"--save-freq", "--checkpoint-every"},
+    {"--save-interval", "--checkpoint-every"},
+    {"--checkpoint-interval", "--checkpoint-every"},
+    {"--checkpoint-freq", "--checkpoint-every"},
+    {"--model", "--net"},
+    {"--arch", "--net"},
+    {"--architecture", "--net"},
+    {"-a", "--net"},
+    {"--network", "--net"},
+    {"--backbone", "--net"},
+    {"--net-file", "--net"},
+    {"--model-name", "--net"},
+    {"--wd", "--weight-decay"},
+    {"-j", "--data-threads"},
+    {"--workers", "--data-threads"},
+    {"--num-workers", "--data-threads"},
+    {"--nworkers", "--data-threads"},
+    {"--loader-threads", "--data-threads"},
+    {"-b", "--batch-size"},
+    {"--bs", "--batch-size"},
+    {"--batch", "--batch-size"},
+    {"--train-batch-size", "--batch-size"},
+    {"--per-device-train-batch-size", "--batch-size"},
+    {"--gpu", "--device", "cuda"},
+    {"--gpus", "--device", "cuda"},
+    {"--use-gpu", "--device", "cuda"},
+    {"--use-cuda", "--device", "cuda"},
+    {"--cuda", "--device", "cuda"},
+    {"--no-cuda", "--device", "cpu"},
+    {"--cpu", "--device", "cpu"},
+    {"--image-size", "--resize"},
+    {"--img-size", "--resize"},
+    {"--imgsz", "--resize"},
+    {"--img", "--resize"},
+    {"--size", "--resize"},
+    {"--input-size", "--resize"},
+    {"--flip", "--mirror"},
+    {"--hflip", "--mirror"},
+    {"--horizontal-flip", "--mirror"},
+    {"--learning-rate", "--lr"},
+    {"--base-lr", "--lr"},
+    {"--lr0", "--lr"},
+    {"--eta", "--lr"},
+    {"--lr-policy", "--lr-decay"},
+    {"--lr-schedule", "--lr-decay"},
+    {"--lr-scheduler", "--lr-decay"},
+    {"--scheduler", "--lr-decay"},
+    {"--sched", "--lr-decay"},
+    {"--opt", "--optimizer"},
+    {"--optim", "--optimizer"},
+    {"--num-epochs", "--epochs"},
+    {"--n-epochs", "--epochs"},
+    {"--nb-epochs", "--epochs"},
+    {"--max-epochs", "--epochs"},
+    {"--iterations", "--max-steps"},
+    {"--max-iter", "--max-steps"},
+    {"--max-iterations", "--max-steps"},
+    {"--iters", "--max-steps"},
+    {"--steps", "--max-steps"},
+    {"--num-steps", "--max-steps"},
+    {"--grad-clip", "--clip"},
+    {"--clip-grad", "--clip"},
+    {"--clip-grad-norm", "--clip"},
+    {"--max-grad-norm", "--clip"},
+    {"--gradient-clip-val", "--clip"},
+    {"--clip-norm", "--clip"},
+    {"--clip-gradients", "--clip"},
+    {"--accum", "--gradient-accumulation"},
+    {"--accum-iter", "--gradient-accumulation"},
+    {"--accumulation-steps", "--gradient-accumulation"},
+    {"--grad-accum", "--gradient-accumulation"},
+    {"--accumulate-grad-batches", "--gradient-accumulation"},
+    {"--gradient-accumulation-steps", "--gradient-accumulation"},
+    {"--iter-size", "--gradient-accumulation"},
+    {"--logdir", "--tensorboard"},
+    {"--log-dir", "--tensorboard"},
+    {"--tensorboard-dir", "--tensorboard"},
+    {"--tb", "--tensorboard"},
+    {"--random-seed", "--seed"},
+    {"--manual-seed", "--seed"},
+};
+
+constexpr std::string_view no_trained = "no trained nets come with ddl-train";
+constexpr std::string_view leave_out =
+    "the same command without it; --resume DIR goes on from an own checkpoint";
+constexpr std::string_view no_early = "a run does not end early";
+constexpr std::string_view best = "--checkpoint DIR   # DIR/best keeps the weights of the best epoch";
+constexpr std::string_view launcher = "the launcher sets the number of ranks and their hosts";
+constexpr std::string_view launch = "ddlrun launch 2 -- ddl-train OPTIONS   # 2 ranks";
+constexpr std::string_view precision = "the weights are float32";
+constexpr std::string_view narrow =
+    "--tf32 with --device cuda; --grad-dtype bf16 for gradients between hosts";
+
+constexpr MissingOption missing_rows[] = {
+    {"--pretrained", no_trained, leave_out}, {"--weights-url", no_trained, leave_out},
+    {"--finetune", no_trained, leave_out},   {"--fine-tune", no_trained, leave_out},
+    {"--early-stopping", no_early, best},    {"--early-stop", no_early, best},
+    {"--patience", no_early, best},          {"--world-size", launcher, launch},
+    {"--dist-url", launcher, launch},        {"--dist-backend", launcher, launch},
+    {"--local-rank", launcher, launch},      {"--rank", launcher, launch},
+    {"--nproc-per-node", launcher, launch},  {"--nnodes", launcher, launch},
+    {"--node-rank", launcher, launch},       {"--multiprocessing-distributed", launcher, launch},
+    {"--num-gpus", launcher, launch},        {"--ngpus", launcher, launch},
+    {"--nodes", launcher, launch},           {"--amp", precision, narrow},
+    {"--fp16", precision, narrow},           {"--bf16", precision, narrow},
+    {"--half", precision, narrow},           {"--mixed-precision", precision, narrow},
+    {"--precision", precision, narrow},
+};
+
+}  // namespace
+
+std::span<const OtherWord> other_words() { return word_rows; }
+
+const MissingOption* find_missing_option(std::string_view name) {
+  const auto* const found = std::ranges::find(missing_rows, name, &MissingOption::theirs);
+  return found == std::end(missing_rows) ? nullptr : found;
+}
+
+}  // namespace ddlrun::runtime
