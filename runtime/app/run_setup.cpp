@@ -8,12 +8,14 @@
 #include "runtime/checkpoint/saved_model.hpp"
 #include "runtime/data/dataset_locator.hpp"
 #include "runtime/data/open_images.hpp"
+#include "runtime/data/synthetic.hpp"
 #include "runtime/engine/cpu/cpu_engine.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <utility>
 
 namespace ddlrun::runtime {
@@ -51,10 +53,10 @@ std::optional<std::size_t> count_own_images(const TrainOptions& options, const D
 }
 
 // Why these images: an option that a Caffe file gave was not typed.
-std::string explain_data(const CaffeCommand& caffe, const OpenedImages& images) {
+std::string explain_data(const CaffeCommand& caffe, const std::string& reason, const Dataset& data) {
   const std::vector<std::string>& given = caffe.line.from_files;
   const bool from_file = std::find(given.begin(), given.end(), "--data") != given.end();
-  return from_file ? "source in the net's file, " + images.data.kind : images.reason;
+  return from_file ? "source in the net's file, " + data.kind : reason;
 }
 
 std::optional<ServerRoles> plan_roles(const TrainOptions& options) {
@@ -123,6 +125,12 @@ std::string render_shared_options(const TrainOptions& options, const RunFacts& f
   return options.resume ? text + " --resume " + options.resume_from : text;
 }
 
+// A checkpoint is also tested from another working directory.
+std::string place_from_everywhere(const std::string& path) {
+  return path.empty() || is_synthetic(path) ? path
+                                            : std::filesystem::absolute(path).lexically_normal().string();
+}
+
 RunIdentity make_identity(const RunSetup& prepared, const DataRequest& request, int ranks) {
   RunIdentity identity;
   identity.program = fmt::format("ddl-train {}", DDLRUN_VERSION);
@@ -134,6 +142,7 @@ RunIdentity make_identity(const RunSetup& prepared, const DataRequest& request, 
   identity.dims = dims == nullptr ? "" : dims;
   identity.servers = prepared.facts.servers;
   identity.model = render_model(prepared.net, prepared.data, request);
+  identity.model["test_data"] = place_from_everywhere(prepared.data.test_path);
   return identity;
 }
 
@@ -195,7 +204,8 @@ RunSetup set_up_run(const TrainOptions& options, const CaffeCommand& caffe, Comm
   require_equal(
       ranks, fmt::format("{}, {} parameters, hash {:016x}", net.name, net.parameter_count, fingerprint(net)),
       ErrorKind::request, "the nets of the ranks differ", "--net FILE with a file on a shared file system");
-  prepared.facts = make_facts(options, prepared, explain_data(caffe, images), threads, ranks.size());
+  prepared.facts =
+      make_facts(options, prepared, explain_data(caffe, images.reason, data), threads, ranks.size());
   prepared.identity = make_identity(prepared, options.images, ranks.size());
   prepared.notes = find_option_warnings(options, measure(prepared, caffe));
   require_equal(ranks, render_shared_options(options, prepared.facts), ErrorKind::usage,

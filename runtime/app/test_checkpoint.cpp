@@ -3,10 +3,11 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
-#include "runtime/checkpoint/saved_model.hpp"
 #include "runtime/data/dataset_locator.hpp"
+#include "runtime/data/directory_entries.hpp"
 #include "runtime/data/file_source.hpp"
 #include "runtime/data/loader.hpp"
+#include "runtime/data/synthetic.hpp"
 #include "runtime/engine/cpu/cpu_engine.hpp"
 #include "runtime/engine/loss.hpp"
 
@@ -177,9 +178,21 @@ std::string render_confusion(const ConfusionMatrix& matrix) {
          (matrix.names.size() <= widest_matrix ? render_table(matrix) : render_frequent(matrix));
 }
 
+DatasetPath find_test_data(const std::string& asked, const SavedModel& model) {
+  if (!asked.empty()) return {asked, "--data"};
+  const std::string& own = model.test_data;
+  if (own.empty())
+    throw Error(ErrorKind::request, {"the checkpoint does not name the data of its training", "no --data",
+                                     "--data PATH   # with test images, or they alone"});
+  if (!is_synthetic(own) && kind_of(own) == EntryKind::none)
+    throw Error(ErrorKind::request, {"the data of the checkpoint's training are not here", printable(own),
+                                     "--data PATH   # where they are now"});
+  return {own, "the data of the checkpoint's training"};
+}
+
 void test_checkpoint(const TestRequest& request) {
   SavedModel model = load_model(*make_posix_disk(), request.checkpoint);
-  const DatasetPath found = find_data(request.data);
+  const DatasetPath found = find_test_data(request.data, model);
   const SourcePtr images = open_test_images(model, found.directory, request);
   const std::unique_ptr<Engine> engine = make_cpu_engine(model.net, 1, model.parameters, {});
   std::ranges::copy(model.state, engine->state().begin());

@@ -2,6 +2,9 @@
 // Loss, accuracy and confusion matrix of a checkpoint on test images.
 #pragma once
 
+#include "runtime/checkpoint/saved_model.hpp"
+#include "runtime/data/dataset.hpp"
+
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -48,11 +51,15 @@ std::string render_test_json(const CheckpointTest& test);
 
 struct TestRequest {
   std::string checkpoint;
-  std::string data;  // as --data, "" to search
+  std::string data;  // as --data; "": those of the checkpoint's training
   bool json = false;
   bool errors = false;      // names the images with a wrong prediction
   bool all_images = false;  // also those that --val-fraction gave to the training
 };
+// The data to test on, and why. Throws Error(request) where neither `asked` nor the checkpoint names any that
+// exist.
+DatasetPath find_test_data(const std::string& asked, const SavedModel& model);
+
 // Prints the test. Throws Error(request).
 void test_checkpoint(const TestRequest& request);
 

@@ -135,14 +135,18 @@ std::string plan_same_batch(const Metadata& metadata, const TrainPlan& plan, con
   return words + "   # without --batch-size and --lr-scale";
 }
 
-// With an end that is not before `step`.
+// With as many epochs or steps behind `step` as were asked for: an end at `step` would train none.
 std::string plan_reaching(const TrainPlan& plan, std::size_t images, std::size_t step) {
   const std::size_t each = steps_of_epoch(plan, images);
-  const std::size_t epochs = (step + each - 1) / each;
-  if (plan.max_steps == 0) return fmt::format("--epochs {}", epochs);
-  if (plan.epochs >= epochs)
-    return fmt::format("--max-steps {0}   # or --total-steps {0}, whichever was given", step);
-  return fmt::format("--total-steps {}   # without --max-steps and --epochs", step);
+  if (plan.max_steps == 0) {
+    const std::size_t done = (step + each - 1) / each;
+    return fmt::format("--epochs {}   # {} more", done + plan.epochs, plan.epochs);
+  }
+  const std::size_t end = step + plan.max_steps;
+  if (plan.epochs * each >= end)
+    return fmt::format("--max-steps {0}   # {1} more; or --total-steps {0}, whichever was given", end,
+                       plan.max_steps);
+  return fmt::format("--total-steps {}   # {} more, without --max-steps and --epochs", end, plan.max_steps);
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ class ModelReader {
     model.images.resize = sides("image_resize");
     model.images.crop = sides("image_crop");
     model.images.val_fraction = fraction("val_fraction");
+    model.test_data = optional_text("test_data");
     model.transform.crop = model.images.crop;
     model.transform.mean = values("image_mean");
     model.transform.scale = values("image_scale");
@@ -70,6 +71,11 @@ class ModelReader {
                 {fmt::format("the checkpoint does not contain its net: there is no '{}'", key),
                  printable(file_), "ddl-train --resume with it once: the next checkpoint contains the net"});
   }
+  // Not in all checkpoints.
+  std::string optional_text(const std::string& key) const {
+    const auto found = metadata_.find(key);
+    return found == metadata_.end() ? "" : found->second;
+  }
   int whole(const std::string& key) const {
     const auto number = parse_unsigned(text(key), 1U << 20U);
     if (!number) refuse(key);
@@ -94,11 +100,10 @@ class ModelReader {
     const std::vector<int> all = sizes(key, 3);
     return {all[0], all[1], all[2]};
   }
-  // Not in all checkpoints.
   double fraction(const std::string& key) const {
-    const auto found = metadata_.find(key);
-    if (found == metadata_.end() || found->second.empty()) return 0.0;
-    const auto number = parse_number(found->second);
+    const std::string typed = optional_text(key);
+    if (typed.empty()) return 0.0;
+    const auto number = parse_number(typed);
     if (!number || *number <= 0.0 || *number >= 1.0) refuse(key);
     return *number;
   }

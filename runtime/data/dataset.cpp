@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint32_t max_side = 1U << 15U;
 
 Error refuse_data(std::string what, std::string where,
-                  std::string hint = "ddl-train --data DIR   # a directory with MNIST's four files") {
+                  std::string hint = "--data DIR   # a directory with MNIST's four files") {
   return {ErrorKind::request, {std::move(what), std::move(where), std::move(hint)}};
 }
 
@@ -148,6 +148,7 @@ Dataset load_dataset(const DataRequest& request) {
   const DatasetPaths place = locate_splits(request);
   Dataset data;
   data.directory = request.train;
+  data.test_path = place.test.path;
   data.kind = name_of(place.train.kind);
   ClassDirectories& directories = data.class_directories;
   if (place.train.kind == DataKind::directories) {

@@ -21,6 +21,7 @@ namespace ddlrun::runtime {
 
 struct Dataset {
   std::string directory;  // as requested
+  std::string test_path;  // of the test images alone, or of what they are divided from
   std::string kind;       // detected format: "MNIST's IDX files"
   SourcePtr train_images;
   SourcePtr test_images;

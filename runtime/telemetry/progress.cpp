@@ -87,6 +87,15 @@ std::string render_progress_line(const Progress& progress, const RunFacts& facts
   return text;
 }
 
+std::string render_epoch_line(const EpochRecord& record, const RunFacts& facts) {
+  std::string line = fmt::format("epoch {}/{}  train loss {:.4f}  accuracy {:.2f} %  test accuracy {:.2f} %",
+                                 record.epoch, facts.epochs, record.train_loss, 100.0 * record.train_accuracy,
+                                 100.0 * record.test_accuracy);
+  if (record.timed_steps == 0) return line;
+  const double images = static_cast<double>(record.timed_steps * facts.global_batch);
+  return line + fmt::format("  {} images/s", render_thousands(images / std::max(record.train_seconds, 1e-9)));
+}
+
 ProgressReporter::ProgressReporter(const RunFacts& facts, MetricsFile& metrics, bool quiet)
     : facts_(facts), metrics_(metrics), quiet_(quiet), terminal_(is_screen(STDERR_FILENO)) {}
 
@@ -148,12 +157,7 @@ void ProgressReporter::on_epoch(const EpochRecord& record) {
   metrics_.flush();
   if (quiet_) return;
   clear_bar();
-  const double rate =
-      static_cast<double>(record.timed_steps * facts_.global_batch) / std::max(record.train_seconds, 1e-9);
-  fmt::print(stderr,
-             "epoch {}/{}  train loss {:.4f}  accuracy {:.2f} %  test accuracy {:.2f} %  {} images/s\n",
-             record.epoch, facts_.epochs, record.train_loss, 100.0 * record.train_accuracy,
-             100.0 * record.test_accuracy, render_thousands(rate));
+  fmt::print(stderr, "{}\n", render_epoch_line(record, facts_));
 }
 
 void ProgressReporter::on_checkpoint(const CheckpointRecord& record) {

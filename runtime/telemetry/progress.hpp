@@ -25,6 +25,9 @@ std::string render_bar(const Progress& progress, const RunFacts& facts, int colu
 // Pure: the same for a log, with step numbers.
 std::string render_progress_line(const Progress& progress, const RunFacts& facts);
 
+// Pure: the line of a whole epoch; without a speed where a resume only had to test it.
+std::string render_epoch_line(const EpochRecord& record, const RunFacts& facts);
+
 // 31234.5 -> "31,235".
 std::string render_thousands(double value);
 // 83.4 -> "1:23", 7384 -> "2:03:04".

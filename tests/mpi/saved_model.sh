@@ -14,6 +14,8 @@ done
 expect 0 'ok net' ranks 1 "$train" --data synthetic:3x64x64x4:64 --net resnet-18 --batch-size 8 --epochs 1 --checkpoint "$work/resnet" --quiet
 wanted=$(accuracy_of "$work/out")
 expect 0 "test accuracy $wanted %" "$train" test "$work/resnet" --data synthetic:3x64x64x4:64
+expect 0 "test accuracy $wanted %" "$train" test "$work/resnet"
+grep -q "(the data of the checkpoint's training)" "$work/out" || fail "other data: $(head -1 "$work/out")"
 expect_refusal 3 'there is no checkpoint here' "$train" test "$work"
 expect_refusal 2 'test takes one checkpoint' "$train" test
 expect_refusal 3 'classes, the checkpoint has 4' "$train" test "$work/resnet" --data "$subset"
@@ -121,6 +123,7 @@ PY
   done
   rm -r "$work/photos/train/hats" "$work/photos/train/cat/1.webp"
   expect 0 'test accuracy 100.00 %' "$train" test "$work/ckpt" --data "$work/photos"
+  expect 0 "32 images of $work/photos/val " env -C / "$train" test "$work/ckpt"
   expect 0 '  cat  100.00 %  100.00 %  100.00 %  16 of 16' "$train" test --checkpoint "$work/ckpt/best" --data "$work/photos/val"
   grep -q '^  dog      0     16$' "$work/out" || fail "the confusion matrix: $(cat "$work/out")"
   expect 0 'cat.jpg: cat ' env -C "$work" bash -c 'cp photos/val/cat/3.jpg cat.jpg && cp photos/val/dog/4.jpg dog.jpg && exec "$@"' \

@@ -99,9 +99,9 @@ TEST_CASE("checkpoint options: what is proposed for another run's checkpoint wou
       {5, 0, 80, 8, 3, 0, "mpirun -n 4 ddl-train --global-batch 48 --lr 0.06 --gradient-accumulation 1"},
   };
   const Row ends[] = {
-      {3, 0, 48, 1, 1, 0, "--epochs 2"},
-      {3, 0, 48, 1, 3, 5, "--max-steps 6   # or --total-steps 6, whichever was given"},
-      {3, 0, 48, 1, 1, 3, "--total-steps 6   # without --max-steps and --epochs"},
+      {3, 0, 48, 1, 1, 0, "--epochs 3   # 1 more"},
+      {3, 0, 48, 1, 3, 5, "--max-steps 11   # 5 more; or --total-steps 11, whichever was given"},
+      {3, 0, 48, 1, 1, 3, "--total-steps 9   # 3 more, without --max-steps and --epochs"},
   };
   const auto hint_for = [&](const Row& row) {
     TrainPlan plan = then;

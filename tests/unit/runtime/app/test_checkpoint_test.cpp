@@ -35,6 +35,19 @@ TEST_CASE("confusion: of many classes the most frequent ones") {
       "the most frequent confusions:\n  c4 predicted as c1: 7\n  c2 predicted as c5: 3\n"));
 }
 
+TEST_CASE("a checkpoint is tested on the data of its training, unless others are named") {
+  const TemporaryDirectory directory;
+  SavedModel model;
+  CHECK(find_test_data("photos", model).directory == "photos");
+  expect_error(ErrorKind::request, "does not name the data", [&] { find_test_data("", model); });
+  model.test_data = directory.path;
+  CHECK(find_test_data("", model).directory == directory.path);
+  CHECK(find_test_data("", model).reason == "the data of the checkpoint's training");
+  model.test_data = directory.path + "/gone";
+  CHECK(expect_error(ErrorKind::request, "training are not here", [&] { find_test_data("", model); }).where ==
+        model.test_data);
+}
+
 TEST_CASE("photos: a file is itself, a directory all images in it at any depth") {
   const TemporaryDirectory directory;
   for (const char* name : {"b/2.JPG", "a/1.png", "a/deep/3.ppm", "a/notes.txt"}) directory.write(name, "x");

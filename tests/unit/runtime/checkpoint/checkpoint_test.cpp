@@ -337,7 +337,7 @@ TEST_CASE("checkpoint: another run is refused with both values") {
       {"global batch is 16, but this run's is 32", "--global-batch 16 --lr 0.05",
        [](Net&, TrainPlan& p, RunIdentity&) { p.global_batch = 32; }},
       {"seed 1, but this run's has seed 2", "--seed 1", [](Net&, TrainPlan& p, RunIdentity&) { p.seed = 2; }},
-      {"is at step 6, but this run ends at step 5", "--max-steps 6",
+      {"is at step 6, but this run ends at step 5", "--max-steps 11 ",
        [](Net&, TrainPlan& p, RunIdentity&) { p.max_steps = 5; }},
       {"on 70 images", "--data", [](Net&, TrainPlan&, RunIdentity& i) { i.images = 71; }},
       {"on 70 images", "--data", [](Net&, TrainPlan&, RunIdentity& i) { i.data_hash += 1; }},

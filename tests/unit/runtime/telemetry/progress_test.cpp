@@ -27,6 +27,21 @@ TEST_SUITE_BEGIN("runtime/telemetry/progress");
 
 // namespace
 
+TEST_CASE("progress: an epoch has a speed unless a resume only had to test it") {
+  RunFacts facts = progress_facts();
+  facts.global_batch = 64;
+  EpochRecord epoch;
+  epoch.epoch = 2;
+  epoch.train_loss = 0.5;
+  epoch.train_accuracy = 0.8;
+  epoch.test_accuracy = 0.75;
+  const std::string tested = "epoch 2/5  train loss 0.5000  accuracy 80.00 %  test accuracy 75.00 %";
+  CHECK(render_epoch_line(epoch, facts) == tested);
+  epoch.timed_steps = 10;
+  epoch.train_seconds = 2.0;
+  CHECK(render_epoch_line(epoch, facts) == tested + "  320 images/s");
+}
+
 TEST_CASE("progress: the bar never reaches the last column, and drops what is less important first") {
   Progress full = progress_at(100);
   full.seconds_left = 83.4;
