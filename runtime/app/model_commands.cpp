@@ -61,7 +61,8 @@ std::vector<Option> test_options(ModelOptions& options) {
   return {
       checkpoint_option(options),
       {"--data", "PATH",
-       "the test images: a data set with them, or they alone (default: the data of the checkpoint's training)",
+       "the test images: a data set with them, or they alone (default: the data of the checkpoint's "
+       "training)",
        [&](const std::string& v) { options.data = v; }},
       {"--json", "",
        "print one JSON document: accuracy, loss; images, accuracy, precision and F1 of each class; the "
