@@ -8,6 +8,13 @@ scenario_time_limit() {
   says "used up its time limit"
   prints begun
   same "slurmctld says" TIMEOUT "$(field "$id" JobState)"
+  wait_until 150 forgotten "$id" || fail "job $id is still known to slurmctld"
+  ddl wait "$id"
+  ends 124
+  ddl status "$id" --json
+  same "the state after slurmctld has forgotten it" "timed out 124" "$(json 'j["state"] + " " + str(j["wait_status"])')"
+  ddl jobs --json
+  same "the state in the list" "timed out" "$(json '[x["state"] for x in d["jobs"] if x["id"] == "'"$id"'"][0]')"
 }
 
 # The program saves on USR1 and asks to go on; the second start finds what was saved.
