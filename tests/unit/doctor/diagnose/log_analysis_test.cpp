@@ -4,7 +4,6 @@
 #include "doctor/diagnose/log_analysis.hpp"
 
 #include "doctor/diagnose/diagnosis_json.hpp"
-#include "doctor/diagnose/exit_status.hpp"
 #include "doctor/diagnose/signatures_yaml.hpp"
 #include "doctor/diagnose/stream_analyzer.hpp"
 #include "tests/support/mutate.hpp"
@@ -95,69 +94,6 @@ TEST_CASE("the exit status of the run decides whether it failed") {
   CHECK(id_of(diagnose_text("    Exit_status = -29\n")) == "F26");
   CHECK(id_of(diagnose_text("   JobState=FAILED ExitCode=0:9\n")) == "E1");
   CHECK(diagnose_text("   JobState=COMPLETED ExitCode=0:0\n").verdict == Verdict::no_trouble);
-}
-
-TEST_CASE("an exit status is explained by the program that reported it") {
-  struct Row {
-    int status;
-    LogSource from;
-    const char* part;
-    int signal;
-  };
-  const Row rows[] = {
-      {137, LogSource::mpirun, "SIGKILL (128 + 9)", 9},
-      {139, LogSource::mpirun, "SIGSEGV", 11},
-      {134, LogSource::unknown, "SIGABRT", 6},
-      {143, LogSource::slurm, "SIGTERM", 15},
-      {271, LogSource::pbs, "SIGTERM (256 + 15)", 15},
-      {265, LogSource::pbs, "SIGKILL (256 + 9)", 9},
-      {-29, LogSource::pbs, "walltime", 0},
-      {132, LogSource::mpirun, "executed", 0},
-      {132, LogSource::unknown, "SIGILL", 4},
-      {205, LogSource::mpirun, "daemon", 0},
-      {255, LogSource::mpirun, "ssh", 0},
-      {-9, LogSource::unknown, "SIGKILL (-9)", 9},
-      {124, LogSource::unknown, "time limit", 0},
-      {127, LogSource::unknown, "not found", 0},
-      {7, LogSource::mpirun, "", 0},
-      {0, LogSource::mpirun, "", 0},
-  };
-  for (const Row& row : rows) {
-    CAPTURE(row.status);
-    CHECK(status_meaning({row.status, row.from}).find(row.part) != std::string::npos);
-    CHECK(signal_of({row.status, row.from}) == row.signal);
-  }
-  CHECK(status_meaning({7, LogSource::mpirun}).empty());
-}
-
-TEST_CASE("the status of a rank has no meaning of its launcher") {
-  for (const auto& [status, meaning] : std::vector<std::pair<int, std::string>>{
-           {255, "a program that returned -1"},
-           {205, ""},
-           {213, ""},
-           {7, ""},
-           {132, "ended by SIGILL (128 + 4)"},
-           {127, "the program, or the interpreter of a script, was not found"}}) {
-    for (const LogSource from : {LogSource::mpirun, LogSource::unknown}) {
-      CAPTURE(status);
-      RunStatus end{status, from, true};
-      end.is_of_first_rank = true;
-      CHECK(status_meaning(end) == meaning);
-    }
-  }
-}
-
-TEST_CASE("what gdb prints of a crash in the C library is placed in the program") {
-  const Diagnosis diagnosis = diagnose_text(
-      "79\t../sysdeps/x86_64/multiarch/strlen-evex.S: No such file or directory.\n"
-      "Program received signal SIGSEGV, Segmentation fault.\n"
-      "__strlen_evex () at ../sysdeps/x86_64/multiarch/strlen-evex.S:79\n"
-      "#0  __strlen_evex () at ../sysdeps/x86_64/multiarch/strlen-evex.S:79\n"
-      "#1  0x0000555555555193 in main () at segv.c:3\n");
-  REQUIRE(diagnosis.cause);
-  CHECK(diagnosis.cause->title == "a rank crashed (SIGSEGV) in main (segv.c:3)");
-  const Diagnosis note = diagnose_text("79\t../sysdeps/x86_64/strlen.S: No such file or directory.\n");
-  CHECK(note.verdict == Verdict::no_trouble);
 }
 
 TEST_CASE("the first failing rank and its host are named") {

@@ -112,4 +112,16 @@ TEST_CASE("a frame without a name is named by its caller in the same library") {
   CHECK(diagnosis.cause->title.ends_with(" in PMPI_Gather (libmpi.so.12)"));
 }
 
+TEST_CASE("what gdb prints of a crash in the C library is placed in the program") {
+  const Diagnosis diagnosis = diagnose_text(
+      "79\t../sysdeps/x86_64/multiarch/strlen-evex.S: No such file or directory.\n"
+      "Program received signal SIGSEGV, Segmentation fault.\n"
+      "__strlen_evex () at ../sysdeps/x86_64/multiarch/strlen-evex.S:79\n"
+      "#0  __strlen_evex () at ../sysdeps/x86_64/multiarch/strlen-evex.S:79\n"
+      "#1  0x0000555555555193 in main () at segv.c:3\n");
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->title == "a rank crashed (SIGSEGV) in main (segv.c:3)");
+  const Diagnosis note = diagnose_text("79\t../sysdeps/x86_64/strlen.S: No such file or directory.\n");
+  CHECK(note.verdict == Verdict::no_trouble);
+}
 TEST_SUITE_END();
