@@ -25,7 +25,9 @@ constexpr int pause_ms = 200;
   while (true) {
     pollfd reader{STDOUT_FILENO, 0, 0};
     if (::poll(&reader, 1, 0) > 0) ::_exit(0);
-    if (::tcgetpgrp(STDIN_FILENO) != ::getpgrp()) {  // in the background, where reading would stop us
+    const pid_t foreground = ::tcgetpgrp(STDIN_FILENO);
+    if (foreground < 0) ::_exit(0);   // the terminal is gone
+    if (foreground != ::getpgrp()) {  // in the background, where reading would stop us
       ::poll(nullptr, 0, pause_ms);
       continue;
     }
@@ -56,15 +58,16 @@ pid_t start_typing(int to) {
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid != 0) return pid;
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(0);
   ::prctl(PR_SET_NAME, "ddlrun-typed");
   ::dup2(to, STDOUT_FILENO);
   // Nothing else is held open: others wait for the end of these pipes.
   constexpr int most_open = 1024;
   for (int fd = STDERR_FILENO; fd < most_open; ++fd) ::close(fd);
-  for (const int key : {SIGINT, SIGQUIT, SIGTTIN}) ::signal(key, SIG_IGN);
-  for (const int ends : {SIGTERM, SIGHUP, SIGPIPE}) ::signal(ends, SIG_DFL);
+  // What a shell or a key sends to our group is for ddlrun: the program still reads while it saves.
+  for (const int key : {SIGINT, SIGQUIT, SIGTTIN, SIGHUP, SIGTERM, SIGUSR1, SIGUSR2}) ::signal(key, SIG_IGN);
+  ::signal(SIGPIPE, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);

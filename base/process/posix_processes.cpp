@@ -61,11 +61,13 @@ class SignalRelay {
   // `shielded`: the keys of the terminal signal us alone.
   explicit SignalRelay(bool shielded) : shielded_(shielded) {
     ::sigemptyset(&set_);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) ::sigaddset(&set_, signal);
-    ::sigprocmask(SIG_BLOCK, &set_, &before_);
+    for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2}) ::sigaddset(&set_, signal);
+    // Under nohup it is ignored; where it is blocked, the kernel would queue it nevertheless.
     struct sigaction hangup {};
-    takes_hangup_ = ::getsid(0) == ::getpid() && ::sigaction(SIGHUP, nullptr, &hangup) == 0 &&
-                    hangup.sa_handler != SIG_IGN;
+    const bool is_ignored = ::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler == SIG_IGN;
+    if (!is_ignored) ::sigaddset(&set_, SIGHUP);
+    takes_hangup_ = ::getsid(0) == ::getpid() && !is_ignored;
+    ::sigprocmask(SIG_BLOCK, &set_, &before_);
     fd_ = Fd(::signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK));
   }
   ~SignalRelay() {

@@ -130,10 +130,11 @@ CheckResult evaluate_slurm_request(const CheckInput& input) {
   const std::uint64_t room = room_for_threads(input.job, tasks.value_or(0), cpus.value_or(0));
   if (tasks && each && cpus && *tasks * *each > room) {
     return fail(fmt::format("{} tasks x {} CPUs on a node that gives {}", *tasks, *each, *cpus),
-                fmt::format("at most {} CPUs a task", *cpus / std::max<std::uint64_t>(1, *tasks)),
+                fmt::format("at most {} CPUs a task",
+                            std::max<std::uint64_t>(1, room / std::max<std::uint64_t>(1, *tasks))),
                 "ranks share cores",
                 {{fmt::format("export SLURM_CPUS_PER_TASK={}",
-                              std::max<std::uint64_t>(1, *cpus / std::max<std::uint64_t>(1, *tasks)))},
+                              std::max<std::uint64_t>(1, room / std::max<std::uint64_t>(1, *tasks)))},
                  false,
                  true,
                  "or request more: --cpus-per-task"});

@@ -100,7 +100,8 @@ bool is_run_of_job(System& system, const std::string& directory, const std::stri
   try {
     const std::string job = read_run(system, directory, false).job;
     const auto number = [](std::string_view id) { return id.substr(0, id.find_first_of(".-")); };
-    return !job.empty() && (job == word || number(job) == word || job == number(word));
+    const bool is_task_of = job.substr(0, job.find('_')) == word;  // Slurm's array: 9_1 of 9
+    return !job.empty() && (job == word || number(job) == word || job == number(word) || is_task_of);
   } catch (const Error&) {
     return false;
   }
@@ -153,11 +154,16 @@ std::string find_run_directory(System& system, const std::string& word) {
   const std::vector<ListedRun> runs = list_runs(system);
   if (runs.empty()) refuse_run(word, "there are no runs yet");
   if (word == "last") return runs.front().directory;
-  std::vector<ListedRun> found;
+  std::vector<ListedRun> found, named;
   for (const ListedRun& run : runs) {
-    if (run.id == word || base_name(run.directory) == word) return run.directory;
+    if (run.id == word) return run.directory;
+    if (base_name(run.directory) == word) named.push_back(run);
     if (run.id.starts_with(word)) found.push_back(run);
   }
+  if (named.size() > 1)
+    refuse_run(word, fmt::format("{} runs have a directory of this name: {}, {}", named.size(),
+                                 printable(named[0].directory, 200), printable(named[1].directory, 200)));
+  if (!named.empty()) return named.front().directory;
   if (found.empty()) {
     for (const ListedRun& run : runs)
       if (is_run_of_job(system, run.directory, word)) return run.directory;

@@ -340,7 +340,7 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   if (is_open_mpi || first || !last_.empty())  // of the other launchers silence shows nothing
     found = diagnose::fit_to_job(analysis_.diagnosis(end), job, *diagnose::builtin_signatures());
   found = analysis_.cite(std::move(found));
-  if (first && !diagnose::is_sure(found)) complete_by_stdout(system_, run_, *first, end, found);
+  if (first && !diagnose::is_sure(found)) complete_by_stdout(system_, run_, *first, end, job, found);
   FailureContext context{result.exit_status, first, report, launcher_died, trainer_printed_error_};
   context.in_job = in_scheduler_job(system_.environment);
   context.knows_ranks = output_ || run_.plan.placed.kind() == LauncherKind::ssh;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch/run/rank_stdout.hpp"
 
+#include "base/text/error.hpp"
 #include "doctor/diagnose/log_analysis.hpp"
 #include "doctor/diagnose/signatures_yaml.hpp"
 #include "launch/monitor/rank_files.hpp"
@@ -11,7 +12,8 @@
 namespace ddlrun::launch {
 
 void complete_by_stdout(System& system, const LaunchRun& run, const RankReport& first,
-                        const diagnose::RunStatus& end, diagnose::Diagnosis& found) {
+                        const diagnose::RunStatus& end, const diagnose::JobContext& job,
+                        diagnose::Diagnosis& found) {
   if (!run.spec.output.writes_files()) return;
   diagnose::LogAnalysis analysis(diagnose::builtin_signatures());
   analysis.set_host(first.rank, first.host);
@@ -26,7 +28,9 @@ void complete_by_stdout(System& system, const LaunchRun& run, const RankReport& 
     }
     analysis.end_source();
   }
-  if (diagnose::Diagnosis both = analysis.diagnosis(end); diagnose::is_sure(both)) found = std::move(both);
+  diagnose::Diagnosis both = analysis.diagnosis(end);
+  if (diagnose::is_sure(both))
+    found = diagnose::fit_to_job(std::move(both), job, *diagnose::builtin_signatures());
 }
 
 }  // namespace ddlrun::launch

@@ -4,6 +4,7 @@
 
 #include "base/os/system.hpp"
 #include "doctor/diagnose/diagnosis.hpp"
+#include "doctor/diagnose/job_diagnosis.hpp"
 #include "launch/rank/status_line.hpp"
 #include "launch/run/launch_run.hpp"
 
@@ -12,6 +13,7 @@ namespace ddlrun::launch {
 // Replaces `found` by what both streams of `first` show, if the run keeps them in files and a signature
 // explains them.
 void complete_by_stdout(System& system, const LaunchRun& run, const RankReport& first,
-                        const diagnose::RunStatus& end, diagnose::Diagnosis& found);
+                        const diagnose::RunStatus& end, const diagnose::JobContext& job,
+                        diagnose::Diagnosis& found);
 
 }  // namespace ddlrun::launch

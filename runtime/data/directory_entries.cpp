@@ -69,7 +69,14 @@ EntryKind kind_of(const std::string& path) {
                                      : EntryKind::other;
   const int code = errno;
   if (code == ENOENT || code == ENOTDIR || code == ENAMETOOLONG) return EntryKind::none;
-  if (code == EACCES) throw refuse_search(blocking_directory(path), code);
+  if (code == EACCES) {
+    const std::string blocking = blocking_directory(path);
+    if (faccessat(AT_FDCWD, blocking.c_str(), X_OK, AT_EACCESS) != 0) throw refuse_search(blocking, code);
+    throw Error(
+        ErrorKind::request,
+        {fmt::format("this link leads into a directory that may not be searched: {}", std::strerror(code)),
+         printable(path), "namei -l " + quote_shell(path)});
+  }
   throw refuse_unread("the data cannot be looked up", path, code);
 }
 

@@ -76,8 +76,9 @@ Message render_collapse(const Collapse& collapse) {
   const std::string calmer = lower + (collapse.advise_clip ? " --clip 5" : "");
   if (collapse.first_loss && !collapse.best) {
     return {
-        fmt::format("the net diverges: the mean loss is {:.3g} in training, after {:.3g} in the first step",
-                    epoch.train_loss, *collapse.first_loss),
+        fmt::format(
+            "the net diverges: the mean loss is {:.3g} in training, after {:.3g} at the start of this run",
+            epoch.train_loss, *collapse.first_loss),
         at, calmer};
   }
   if (!collapse.best) {

@@ -2,6 +2,7 @@
 #include "schedulers/client/job_end.hpp"
 
 #include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "schedulers/client/job_history.hpp"
 #include "schedulers/client/job_outcome.hpp"
 #include "schedulers/client/submitted_job.hpp"
@@ -13,6 +14,7 @@ namespace ddlrun::schedulers {
 
 namespace {
 
+constexpr std::uint64_t max_script_bytes = 1u << 20;
 constexpr std::uint64_t max_end_bytes = 16u << 20;  // of an array with thousands of cancelled tasks
 
 std::string end_file(const JobRef& job) { return job.dir + "/end.json"; }
@@ -23,14 +25,31 @@ bool is_told_by_script(const JobStatus& end, std::optional<int> written) {
   return end.state == JobState::failed && written && written == end.exit_status;
 }
 
+// The lines of `setup` or of the site have a trap, which runs after the program: the limit may have cut it.
+bool has_own_trap(System& system, const JobRef& job) {
+  try {
+    const std::string script = system.files.read(job.dir + "/job.sh", max_script_bytes);
+    for (const std::string_view line : split(script, '\n')) {
+      const std::string_view text = trim(line);
+      if (text.starts_with("trap ") && !text.starts_with("trap ddl_")) return true;
+    }
+    return false;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 // A program that had ended as its time limit came has done its work.
 bool correct_limit(System& system, const JobRef& job, JobStatus& status) {
   if (status.state != JobState::timed_out || read_exit_status(system, job) != 0) return false;
   const auto part =
       job.task.empty() ? std::optional(job) : remembered_job(system, parts_of(job.id).job, job.task);
-  if (!part || !launch_ended_well(system, part->output)) {
+  const bool ended_well = part && launch_ended_well(system, part->output);
+  if (!ended_well || has_own_trap(system, job)) {
     status.explained =
-        "its program ended with status 0 when its time limit came; its log shows how far it was";
+        ended_well
+            ? "its program had ended with status 0 when its time limit came, and a trap of the job may not"
+            : "its program ended with status 0 when its time limit came; its log shows how far it was";
     status.reason.clear();
     return true;
   }
@@ -45,6 +64,18 @@ bool correct_limit(System& system, const JobRef& job, JobStatus& status) {
   return true;
 }
 
+// Slurm and PBS have the end of a run that nobody has seen begin: it replaces the end of an earlier one.
+bool is_of_later_run(const JobStatus& status, const JobStatus& seen, std::optional<int> written) {
+  return status.restarts > seen.restarts ||
+         (status.state == JobState::completed && written == 0 && !seen.at_limit);
+}
+
+// PBS has no record of the task, and nothing that it wrote is seen here yet.
+bool is_guess(const JobRef& part, const JobStatus& status) {
+  return !part.task.empty() && status.state == JobState::cancelled &&
+         status.explained == deleted_while_queued;
+}
+
 struct Kept {
   bool of_ends = false, of_status = false;  // changed
 };
@@ -57,12 +88,16 @@ Kept keep_end(System& system, const JobRef& job, JobEnds& ends, JobStatus& statu
     ends.erase(seen);  // its owner or an administrator started it again
     return {true, false};
   }
-  if (seen != ends.end()) {
+  if (seen == ends.end() && status.state == JobState::completed) return {};  // exit_status shows it too
+  const std::optional<int> written = read_exit_status(system, job);
+  if (seen != ends.end() && !is_of_later_run(status, seen->second, written)) {
     status = seen->second;
     return {false, true};
   }
+  const bool was_seen = seen != ends.end();
+  if (was_seen) ends.erase(seen);
   const bool corrected = correct_limit(system, job, status);
-  if (is_told_by_script(status, read_exit_status(system, job))) return {false, corrected};
+  if (is_told_by_script(status, written) || is_guess(job, status)) return {was_seen, corrected};
   ends.emplace(status.id, status);
   return {true, corrected};
 }

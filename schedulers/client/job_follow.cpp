@@ -160,7 +160,6 @@ class Follower {
     for (Followed& one : followed_) {
       if (one.over || !one.written || pace_.failures == 0) continue;
       one.status = status_of_written(one.job, *one.written, was_timed_out(system_, one.job));
-      keep_end(one);
       one.over = true;
     }
   }

@@ -10,6 +10,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+
 namespace ddlrun::schedulers {
 
 namespace {
@@ -25,6 +28,18 @@ bool differs_by_version(std::string_view one, std::string_view other) {
     return kept;
   };
   return letters(one) == letters(other);
+}
+
+// "pyhton3": two letters changed places, or one of a long name is wrong or missing. lmp is not lp, nor pw.x
+// ph.x, nor gmx_mpi_d gmx_mpi: the nodes may have programs that this host lacks.
+bool is_clear_slip(std::string_view typed, std::string_view name) {
+  constexpr std::size_t long_name = 6;
+  std::string one(typed), other(name);
+  std::ranges::sort(one);
+  std::ranges::sort(other);
+  if (one == other) return true;
+  return std::min(typed.size(), name.size()) >= long_name && edit_distance(typed, name) == 1 &&
+         typed.find('.') == std::string_view::npos && !typed.starts_with(name) && !name.starts_with(typed);
 }
 
 class PathChecker {
@@ -105,8 +120,11 @@ class PathChecker {
     const auto near = nearest_program(system_, name);
     const std::string what =
         fmt::format("the program {} is not in PATH here", printable(quote_shell(name), 120));
-    const bool may_come = may_appear() || !wanted_.site.preamble.empty() || !job_.script_template.empty();
-    if (near && !may_come && !differs_by_version(name, *near))
+    const bool has_path = std::ranges::any_of(
+        job_.environment, [](const std::string& one) { return one == "PATH" || one.starts_with("PATH="); });
+    const bool may_come =
+        may_appear() || has_path || !wanted_.site.preamble.empty() || !job_.script_template.empty();
+    if (near && !may_come && !differs_by_version(name, *near) && is_clear_slip(name, *near))
       report_.errors.push_back(
           {what, origin("program"),
            *near + "   # did you mean this? A program that only the nodes have is named by its whole path"});

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 
@@ -15,7 +16,10 @@ namespace ddlrun::job_scripts {
 
 namespace {
 
-enum class TrapAction { other, requeue, pass_on };
+// What a trap does; `has_more`: beside that, or at other signals too.
+struct TrapAction {
+  bool requeues = false, passes_on = false, has_more = false;
+};
 
 // "SIGUSR1" and "10" -> "USR1"
 std::string_view plain_signal(std::string_view name) {
@@ -34,8 +38,21 @@ TrapAction action_of(const std::vector<ShellCommand>& commands) {
     const std::string name = command.base_name();
     return name == "kill" || name == "pkill" || name == "killall" || name == "scancel";
   };
-  if (std::ranges::any_of(commands, is_requeue)) return TrapAction::requeue;
-  return std::ranges::any_of(commands, passes_on) ? TrapAction::pass_on : TrapAction::other;
+  const auto is_needless = [](const ShellCommand& command) {
+    constexpr std::array names{"echo",   "printf", "date", "wait", "exit",
+                               "return", "sleep",  "trap", ":",    "true"};
+    return std::ranges::find(names, command.base_name()) != names.end();
+  };
+  TrapAction action;
+  for (const ShellCommand& command : commands) {
+    if (is_requeue(command))
+      action.requeues = true;
+    else if (passes_on(command))
+      action.passes_on = true;
+    else if (!is_needless(command))
+      action.has_more = true;
+  }
+  return action;
 }
 
 // The commands of a function of the script: from "NAME() {" to the line that begins with its brace.
@@ -76,13 +93,15 @@ std::optional<TrapAction> trap_action(const JobScript& script, const ShellComman
     auto inner = commands_of_function(script, commands[0].name());
     if (!inner.empty()) commands = std::move(inner);
   }
-  return action_of(commands);
+  TrapAction found = action_of(commands);
+  found.has_more = found.has_more || words.size() > first + 2;
+  return found;
 }
 
 struct SignalTrap {
   int line = 0;
   std::string text;
-  TrapAction action = TrapAction::other;
+  TrapAction action;
 };
 
 // The last one counts, as for the shell.
@@ -114,27 +133,37 @@ CarriedSignal carry_signal(const JobScript& script, const ResourceRequest& reque
   const auto leave = [&](int line, std::string what, std::string why, bool wrong) {
     carried.notes.push_back({line, std::move(what), std::move(why), wrong});
   };
+  const bool requeues = trap && trap->action.requeues, passes_on = trap && trap->action.passes_on;
+  const bool has_more = trap && trap->action.has_more;
+  const std::string_view more = has_more ? ". What else it does is not carried over" : "";
   carried.signal = text;
   if (!is_of_script) {
     // The trap never ran; the script of ddlrun has the signal and would run it.
-    if (trap && trap->action == TrapAction::requeue)
+    if (requeues)
       leave(trap->line, trap->text, "never ran, as the signal without B: goes to the ranks alone: left out",
             false);
-    if (!trap || trap->action == TrapAction::other) carried.trap_lines.clear();
+    if (!requeues && !passes_on) carried.trap_lines.clear();
     return carried;
   }
-  if (trap && trap->action == TrapAction::requeue) {
+  if (requeues && passes_on) {
+    carried.requeues = true;
+    leave(trap->line, trap->text,
+          fmt::format("left out: signal: {} goes to the ranks, and `requeue` starts the job again{}", text,
+                      more),
+          has_more);
+  } else if (requeues) {
     carried.requeues = true;
     carried.signal = "TERM" + before;
     leave(trap->line, trap->text,
           fmt::format(
               "left out: `signal` and `requeue` do the same. signal: TERM{0} ends the ranks, as scontrol "
               "requeue does, and not with {1}, which B: kept from them; signal: {1}{0} is for a program "
-              "that saves on {1}",
-              before, signal),
-          false);
-  } else if (trap && trap->action == TrapAction::pass_on) {
-    leave(trap->line, trap->text, fmt::format("left out: signal: {} goes to the ranks", text), false);
+              "that saves on {1}{2}",
+              before, signal, more),
+          has_more);
+  } else if (passes_on) {
+    leave(trap->line, trap->text, fmt::format("left out: signal: {} goes to the ranks{}", text, more),
+          has_more);
   } else {
     carried.signal.clear();
     carried.trap_lines.clear();

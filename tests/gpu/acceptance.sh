@@ -67,7 +67,7 @@ loaded() {
 place_of() {
   local directory
   while read -r -d : directory; do [ ! -e "$directory/$1" ] || { echo "$directory/$1"; return; }; done <<< "${LD_LIBRARY_PATH:-}:"
-  { ldconfig -p || /sbin/ldconfig -p; } 2> /dev/null | sed -n "s/^[[:space:]]*$1 (.*x86-64.*) => //p" | head -n 1
+  { ldconfig -p || /sbin/ldconfig -p; } 2> /dev/null | sed -n "s/^[[:space:]]*$1 (libc6,.*) => //p" | head -n 1
 }
 
 step_machine() {

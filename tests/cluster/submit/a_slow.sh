@@ -13,7 +13,7 @@ scenario_time_limit() {
   ends 124
   ddl status "$id" --json
   same "the state after slurmctld has forgotten it" "timed out 124" "$(json 'j["state"] + " " + str(j["wait_status"])')"
-  ddl jobs --json
+  ddl jobs --limit 0 --json
   same "the state in the list" "timed out" "$(json '[x["state"] for x in d["jobs"] if x["id"] == "'"$id"'"][0]')"
 }
 

@@ -119,6 +119,7 @@ TEST_CASE("what gdb prints on stdout counts where stderr shows no cause") {
     if (in_files) job.spec.output.mode = launch::OutputSpec::Mode::files;
     job.files.files["/runs/r/out/rank-0001.out"] =
         "Program received signal SIGSEGV, Segmentation fault.\n#0  work () at spin.c:9\n";
+    job.run.record.program = {"python3", "train.py"};
     job.end(1, 255);
     const std::string diagnosis = job.diagnosis(255);
     CAPTURE(diagnosis);
@@ -126,6 +127,8 @@ TEST_CASE("what gdb prints on stdout counts where stderr shows no cause") {
                                          : "cause: unknown: rank 1 on h2 exited with status 255"));
     CHECK((diagnosis.find("out/rank-0001.out:1: Program received") != std::string::npos) == in_files);
     CHECK((diagnosis.find("a program that returned -1") != std::string::npos) == in_files);
+    CHECK((diagnosis.find("PYTHONFAULTHANDLER=1") != std::string::npos) == in_files);
+    CHECK(diagnosis.find("-fsanitize") == std::string::npos);  // it is Python
   }
 }
 

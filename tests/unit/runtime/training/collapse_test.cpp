@@ -85,7 +85,7 @@ TEST_CASE("a loss far above its start is divergence, in the epoch that shows it"
     REQUIRE(found);
     const Message message = render_collapse(*found);
     CHECK(message.what ==
-          "the net diverges: the mean loss is 7.61 in training, after 1.12 in the first step");
+          "the net diverges: the mean loss is 7.61 in training, after 1.12 at the start of this run");
     CHECK(message.where == "epoch 1, --lr 0.1");
     CHECK(message.hint == (advise_clip ? "--lr 0.01 --clip 5" : "--lr 0.01"));
     CHECK_FALSE(run.add(make_epoch(2, 2.5e10, 0.333, 2.5e10, 0.333)));  // reported once

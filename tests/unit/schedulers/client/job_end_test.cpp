@@ -110,6 +110,26 @@ TEST_CASE("a program that had ended well as its time limit came is completed") {
   }
 }
 
+TEST_CASE("a time limit may have cut the trap of a job whose program had ended well") {
+  Forgetful slurm;
+  slurm.files.files[job_dir + "output.log"] = "ddlrun: the job ended well; run directory /w/run.8\n";
+  slurm.files.files[job_dir + "exit_status"] = "0\n";
+  slurm.files.files[job_dir + "job.sh"] =
+      "#!/bin/bash\ntrap ddl_on_EXIT EXIT\n  trap 'cp -r out $HOME' EXIT\n";
+  const JobStatus status = slurm.ask("8|TIMEOUT|n1|TimeLimit\n");
+  CHECK(status.state == JobState::timed_out);
+  CHECK(status.explained.ends_with("and a trap of the job may not"));
+}
+
+TEST_CASE("a later run that nobody saw begin replaces the recorded end") {
+  Forgetful slurm;
+  slurm.files.files[job_dir + "exit_status"] = "143\n";
+  CHECK(slurm.ask("8|TIMEOUT|n1|TimeLimit\n").state == JobState::timed_out);
+  slurm.files.files[job_dir + "exit_status"] = "0\n";
+  CHECK(slurm.ask("8|COMPLETED|n1|None\n").state == JobState::completed);
+  CHECK(slurm.ask("").state == JobState::completed);
+}
+
 TEST_CASE("a program that a signal stopped at its time limit is timed out, whatever its status is") {
   Forgetful slurm;
   slurm.files.files[job_dir + "output.log"] =
