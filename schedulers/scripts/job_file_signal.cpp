@@ -39,9 +39,9 @@ TrapAction action_of(const std::vector<ShellCommand>& commands) {
     return name == "kill" || name == "pkill" || name == "killall" || name == "scancel";
   };
   const auto is_needless = [](const ShellCommand& command) {
-    constexpr std::array names{"echo",   "printf", "date", "wait", "exit",
-                               "return", "sleep",  "trap", ":",    "true"};
-    return std::ranges::find(names, command.base_name()) != names.end();
+    constexpr std::array names{"echo",  "printf", "date", "wait", "exit", "return",
+                               "sleep", "trap",   ":",    "true", "{",    "}"};
+    return command.words.empty() || std::ranges::find(names, command.base_name()) != names.end();
   };
   TrapAction action;
   for (const ShellCommand& command : commands) {

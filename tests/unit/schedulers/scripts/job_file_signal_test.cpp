@@ -50,7 +50,7 @@ TEST_CASE("the early signal of a script, by what its trap does") {
            Row{"never ran", "USR1@60", "trap 'scontrol requeue $SLURM_JOB_ID' USR1\nsrun ./a\n", "USR1@60",
                false, 3, 0},
        }) {
-    CAPTURE(row.name);
+    CAPTURE(std::string(row.name));
     const JobScript script =
         parse_job_script(std::string("#!/bin/bash\n#SBATCH --signal=") + row.signal + "\n" + row.body, "f");
     const CarriedSignal carried = carry_signal(script, read_request(script));
