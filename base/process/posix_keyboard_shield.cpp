@@ -19,7 +19,7 @@ namespace {
 
 constexpr int pause_ms = 200;
 
-// `to` is our stdout. Ends where nobody reads it.
+// Our stdout is the pipe. Exits when the program has closed its end, or the terminal is gone.
 [[noreturn]] void copy_typed() {
   std::array<char, 4096> buffer;
   while (true) {

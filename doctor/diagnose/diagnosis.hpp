@@ -86,6 +86,8 @@ bool is_call_mismatch(const Finding& finding);
 constexpr std::string_view own_error_id = "O2";
 // The signature of the bundled trainer's: "ddl-train: error: ...".
 constexpr std::string_view trainer_error_id = "O1";
+// The signature of a crash of mpirun, which reads like that of a rank.
+constexpr std::string_view launcher_crash_id = "E28";
 
 enum class Verdict {
   no_trouble,    // nothing but harmless noise, and no sign of failure

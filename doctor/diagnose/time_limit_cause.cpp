@@ -27,8 +27,8 @@ constexpr std::uint64_t most_behind_partial =
 
 constexpr std::string_view still_end_id = "F45";
 constexpr std::string_view left_waiting_id = "F46";
-constexpr std::string_view launcher_crash_id = "E28", ending_crash_id = "E40";  // of mpirun
-constexpr std::string_view thread_limit_ids[] = {"E27", "R35"};                 // of OpenMP, of OpenBLAS
+constexpr std::string_view ending_crash_id = "E40";              // of mpirun, as the job ends
+constexpr std::string_view thread_limit_ids[] = {"E27", "R35"};  // of OpenMP, of OpenBLAS
 
 // One log shows that the limit had ended the job before.
 bool is_behind_limit(const Finding& finding, const Finding& limit) {

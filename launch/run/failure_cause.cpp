@@ -15,8 +15,6 @@ namespace ddlrun::launch {
 
 namespace {
 
-constexpr std::string_view launcher_crash_id = "E28";
-
 // "" where the framework has none.
 std::string master_port_of(const frameworks::FrameworkPlan& framework) {
   const auto found = std::ranges::find(framework.shared, "MASTER_PORT", &frameworks::SharedVariable::name);
@@ -105,7 +103,7 @@ FailureCause conclude_failure(diagnose::Diagnosis found, const LaunchRun& run,
   FailureCause cause;
   cause.was_printed = context.launcher_died;
   // The log of a crash of mpirun reads like that of a rank's, except where the stack names mpirun.
-  if (context.launcher_died && (!found.cause || found.cause->id != launcher_crash_id)) return cause;
+  if (context.launcher_died && (!found.cause || found.cause->id != diagnose::launcher_crash_id)) return cause;
   found = diagnose::with_hosts(std::move(found), host_finder(run.plan.placed.job.ranks));
   // General rules choose a line even where all of them notice that another rank left.
   const bool is_consequence = found.errors_are_consequences && !context.record.left_early.empty() &&

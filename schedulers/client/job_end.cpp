@@ -40,8 +40,8 @@ bool has_own_trap(System& system, const JobRef& job) {
 }
 
 // A program that had ended as its time limit came has done its work.
-bool correct_limit(System& system, const JobRef& job, JobStatus& status) {
-  if (status.state != JobState::timed_out || read_exit_status(system, job) != 0) return false;
+bool correct_limit(System& system, const JobRef& job, std::optional<int> written, JobStatus& status) {
+  if (status.state != JobState::timed_out || written != 0) return false;
   const auto part =
       job.task.empty() ? std::optional(job) : remembered_job(system, parts_of(job.id).job, job.task);
   const bool ended_well = part && launch_ended_well(system, part->output);
@@ -64,7 +64,7 @@ bool correct_limit(System& system, const JobRef& job, JobStatus& status) {
   return true;
 }
 
-// Slurm and PBS have the end of a run that nobody has seen begin: it replaces the end of an earlier one.
+// The job ran again between two queries: the scheduler's answer replaces the end of the earlier run.
 bool is_of_later_run(const JobStatus& status, const JobStatus& seen, std::optional<int> written) {
   return status.restarts > seen.restarts ||
          (status.state == JobState::completed && written == 0 && !seen.at_limit);
@@ -96,7 +96,7 @@ Kept keep_end(System& system, const JobRef& job, JobEnds& ends, JobStatus& statu
   }
   const bool was_seen = seen != ends.end();
   if (was_seen) ends.erase(seen);
-  const bool corrected = correct_limit(system, job, status);
+  const bool corrected = correct_limit(system, job, written, status);
   if (is_told_by_script(status, written) || is_guess(job, status)) return {was_seen, corrected};
   ends.emplace(status.id, status);
   return {true, corrected};

@@ -269,12 +269,13 @@ MPI_Comm communicator_of(const MpiComm& ranks) {
 // MPI waits for all ranks without a deadline.
 int start_mpi(int& argc, char**& argv) {
   const auto rank = launched_rank();
-  const std::string who = rank ? fmt::format("rank {} waits", *rank) : "this process waits";
-  const DelayedNote note(fmt::format("libddl: note: {} in MPI_Init, since 30 s: another rank has ended, or "
-                                     "has not made its Context yet\n"
-                                     "  try: look at the output of the other ranks\n",
-                                     who),
-                         std::chrono::seconds(30));
+  const std::string who = rank ? fmt::format("rank {}", *rank) : "this process";
+  const DelayedNote note(
+      fmt::format("libddl: note: {} has waited in MPI_Init for 30 s: another rank has ended, or "
+                  "has not made its Context yet\n"
+                  "  try: look at the output of the other ranks\n",
+                  who),
+      std::chrono::seconds(30));
   int level = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
   return level;

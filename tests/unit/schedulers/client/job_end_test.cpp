@@ -121,7 +121,7 @@ TEST_CASE("a time limit may have cut the trap of a job whose program had ended w
   CHECK(status.explained.ends_with("and a trap of the job may not"));
 }
 
-TEST_CASE("a later run that nobody saw begin replaces the recorded end") {
+TEST_CASE("the end of a later run between two queries replaces the recorded end") {
   Forgetful slurm;
   slurm.files.files[job_dir + "exit_status"] = "143\n";
   CHECK(slurm.ask("8|TIMEOUT|n1|TimeLimit\n").state == JobState::timed_out);
