@@ -17,6 +17,7 @@ finish() {
 trap finish EXIT
 lab up 4 > /dev/null
 install -D -m 755 "$bench" "$work/lab/home/ddl/bin/ddl-bench"
+install -D -m 755 -t "$work/lab/home/ddl/lib/ddlrun" "${bench%/*}"/../../lib/ddlrun/libddl_{bench,mpi}_*.so
 for host in node1 node2 node3 node4; do lab rate "$host" eth0 "${RATE:-1gbit}"; done
 
 # run ORDER HOSTS RANKS_A_HOST DIMS WAYS [MCA...]

@@ -1,5 +1,5 @@
 # Debian and RPM packages: `cpack -G DEB` or `cpack -G RPM` in a build directory, or packaging/packages.sh. The packages are
-# ddlrun, ddlrun-bench (ddl-bench, which alone needs an MPI to be installed), libddl0.1 (the library and its plug-ins for MPI),
+# ddlrun, ddlrun-bench (ddl-bench and its plug-ins for MPI), libddl0.1 (the library and its plug-ins for MPI),
 # libddl-dev, and as a Debian package python3-ddl. The plug-ins for CUDA are in none: CUDA and cuDNN
 # come from outside of the distribution, and a package cannot depend on them.
 set(CPACK_PACKAGE_NAME ddlrun)
@@ -42,7 +42,8 @@ set(CPACK_DEBIAN_DDLRUN_PACKAGE_RECOMMENDS "openssh-client, hwloc-nox | hwloc")
 set(CPACK_DEBIAN_DDLRUN_PACKAGE_SUGGESTS "ddlrun-bench, python3, openmpi-bin | mpich, slurm-client, bash-completion")
 set(CPACK_DEBIAN_DDLRUN_BENCH_PACKAGE_NAME ddlrun-bench)
 set(CPACK_DEBIAN_DDLRUN_BENCH_PACKAGE_SECTION science)
-set(CPACK_DEBIAN_DDLRUN_BENCH_PACKAGE_DEPENDS "ddlrun (>= ${PROJECT_VERSION}), openmpi-bin")
+set(CPACK_DEBIAN_DDLRUN_BENCH_PACKAGE_DEPENDS "ddlrun (>= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_DDLRUN_BENCH_PACKAGE_RECOMMENDS "openmpi-bin | mpich")
 set(CPACK_DEBIAN_LIBDDL_PACKAGE_PACKAGE_NAME ${libddl_name})
 set(CPACK_DEBIAN_LIBDDL_PACKAGE_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBDDL_PACKAGE_PACKAGE_SUGGESTS "openmpi-bin | mpich")

@@ -8,8 +8,8 @@
 #include "bench/ddl_bench/ddl_backends.hpp"
 #include "bench/ddl_bench/gloo_backend.hpp"
 #include "bench/ddl_bench/measure.hpp"
-#include "bench/ddl_bench/mpi_world.hpp"
 #include "bench/ddl_bench/nccl_backend.hpp"
+#include "bench/ddl_bench/run_with_mpi.hpp"
 #include "ddl/core/clock.hpp"
 #include "ddl/launcher.hpp"
 
@@ -52,6 +52,7 @@ ContextPointer make_context(const ddl::Options& options) {
 struct Bench {
   const BenchOptions& options;
   World& world;
+  const MpiModule& mpi;
   ddl::Options base;
   ContextPointer main;
   std::vector<Backend> backends;
@@ -105,9 +106,9 @@ void add_update_backends(Bench& bench) {
 
 void add_other_backends(Bench& bench) {
   if (bench.wants("mpi")) {
-    const auto backend = mpi_backend(bench.options.type, !han_is_on());
-    if (backend) bench.backends.push_back(*backend);
-    if (!backend) bench.note(fmt::format("no MPI_Allreduce: it has no {}", ddl::name_of(bench.options.type)));
+    const MpiAllReduce mpi = bench.mpi.all_reduce(bench.options.type, !han_is_on());
+    if (mpi.backend) bench.backends.push_back(*mpi.backend);
+    if (!mpi.backend) bench.note("no MPI_Allreduce: " + mpi.obstacle);
     if (han_is_on())
       bench.note("MPI_Allreduce by HAN, out of place only: in place it crashes in Open MPI 4.1.4");
   }
@@ -143,8 +144,8 @@ void gather_facts(Bench& bench) {
   facts.dims = main.dims();
   facts.type = bench.options.type;
   facts.seconds = bench.options.seconds;
-  facts.mpi = mpi_version();
-  if (facts.hosts > 1) facts.link = measure_link(link_place(main));
+  facts.mpi = short_mpi_version(bench.mpi.version());
+  if (facts.hosts > 1) facts.link = bench.mpi.measure_link(link_place(main));
 }
 
 void print_now(const std::string& text) {
@@ -172,8 +173,8 @@ void write_json(const std::string& path, const std::string& text) {
                                    "--json FILE in a directory that you may write to"});
 }
 
-int measure_all(const BenchOptions& options, World& world) {
-  Bench bench{options, world, take_ddl_options(), nullptr, {}, {}};
+int measure_all(const BenchOptions& options, World& world, const MpiModule& mpi) {
+  Bench bench{options, world, mpi, take_ddl_options(), nullptr, {}, {}};
   bench.main = make_context(bench.base);
   add_ddl_backends(bench);
   add_update_backends(bench);
@@ -197,8 +198,8 @@ int measure_all(const BenchOptions& options, World& world) {
   const bool table = first && options.json != "-";
   MeasurePlan plan{options.seconds, options.check, options.type, facts.local_ranks, {}, ddl::steady_seconds};
   if (facts.hosts > 1)
-    plan.make_link = [place = link_place(*bench.main)](std::size_t bytes) {
-      return make_link_cases(place, bytes);
+    plan.make_link = [&mpi, place = link_place(*bench.main)](std::size_t bytes) {
+      return mpi.make_link_cases(place, bytes);
     };
   if (table) print_now(render_table_head(facts));
   const double seconds_each = options.seconds * static_cast<double>(bench.backends.size() + 1);
@@ -278,10 +279,10 @@ int run_bench_command(const std::vector<std::string>& words) {
     return 0;
   }
   // Launched ranks all start MPI first: a launcher ends the others as soon as one has failed.
-  return run_with_mpi([&](World& world) {
+  return run_with_mpi([&](World& world, const MpiModule& mpi) {
     if (mistake)
       return refuse_on_all(world, exit_code(mistake->kind()), render_error("ddl-bench", mistake->message()));
-    return measure_all(options, world);
+    return measure_all(options, world, mpi);
   });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the link between hosts carries, by plain messages of MPI: in whole vectors, and as a stream of small
 // ones, which some networks carry faster.
-#include "bench/ddl_bench/mpi_world.hpp"
+#include "bench/ddl_bench/mpi_calls.hpp"
 
 #include <mpi.h>
 
@@ -131,14 +131,14 @@ double time_fastest(const LinkPlace& place, std::size_t bytes, bool one_way) {
 
 }  // namespace
 
-LinkRate measure_link(const LinkPlace& place) {
+LinkRate measure_mpi_link(const LinkPlace& place) {
   const std::size_t each = link_bytes / static_cast<std::size_t>(place.local_ranks);
   const double bytes = static_cast<double>(each) * place.local_ranks;
   return {bytes / time_fastest(place, each, true), bytes / time_fastest(place, each, false)};
 }
 
 // One way alone takes a link that carries both backends at once as long, and is disturbed less.
-std::vector<std::unique_ptr<Case>> make_link_cases(const LinkPlace& place, std::size_t bytes) {
+std::vector<std::unique_ptr<Case>> make_mpi_link_cases(const LinkPlace& place, std::size_t bytes) {
   const auto hosts = static_cast<std::size_t>(place.hosts);
   const std::size_t each = 2 * (hosts - 1) * bytes / hosts / static_cast<std::size_t>(place.local_ranks);
   std::vector<std::unique_ptr<Case>> cases;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "bench/ddl_bench/results.hpp"
 
+#include "base/text/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,6 +71,17 @@ std::size_t BackendResult::wrong() const {
   std::size_t all = 0;
   for (const CaseResult& bench_case : cases) all += bench_case.wrong;
   return all;
+}
+
+std::string short_mpi_version(std::string_view version) {
+  std::string text;
+  for (const std::string_view word : split_blanks(version.substr(0, version.find_first_of(",\n")))) {
+    if (word == "for") break;  // "Intel(R) MPI Library 2021.18 for Linux* OS"
+    if (word == "Version:") continue;
+    const bool number = word.size() > 1 && word[0] == 'v' && word[1] >= '0' && word[1] <= '9';
+    text += (text.empty() ? "" : " ") + std::string(word.substr(number ? 1 : 0));
+  }
+  return text;
 }
 
 double alg_bandwidth(std::size_t bytes, double seconds) {

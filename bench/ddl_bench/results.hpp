@@ -63,6 +63,9 @@ struct BenchFacts {
   std::vector<std::string> notes;
 };
 
+// "Open MPI 4.1.4", "MPICH 4.0.2" of what MPI_Get_library_version returns.
+std::string short_mpi_version(std::string_view version);
+
 double alg_bandwidth(std::size_t bytes, double seconds);             // GB/s
 double bus_bandwidth(std::size_t bytes, double seconds, int ranks);  // GB/s
 std::optional<double> times_mpi(const SizeResult& size, const BackendResult& backend);

@@ -3,6 +3,7 @@
 #include "base/os/program_path.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "bench/against/bench_against.hpp"
 #include "bench/scaling/bench_scaling.hpp"
 #include "bench/scaling/busy_cores.hpp"
 #include "cli/commands/commands.hpp"
@@ -33,6 +34,7 @@ namespace {
 constexpr std::string_view bench_examples =
     R"(  ddlrun bench allreduce                        # libddl beside MPI_Allreduce and Gloo, on this host
   ddlrun bench allreduce 4x2x1 h1,h2 -- --sizes 64k:64M --json sums.json
+  ddlrun bench allreduce 2 --against all        # beside every MPI of this machine
   ddlrun bench scaling                          # are 4 ranks 4 times faster?
   ddlrun bench scaling h1,h2 --ranks 1,4,8 --svg scaling.svg -- --net lenet5 --batch-size 64)";
 
@@ -46,6 +48,7 @@ struct BenchCommandOptions {
   LaunchFlags launch;
   std::string ranks, per_host, repeat = "1";
   std::string json, svg;
+  std::string against;
   std::vector<std::string> launch_words;  // the options of launch that were given
 };
 
@@ -111,8 +114,47 @@ int count_own_cores(System& system) {
   return std::max(1, cores);
 }
 
+bool writes_json_itself(const std::vector<std::string>& bench_words) {
+  return std::any_of(bench_words.begin(), bench_words.end(),
+                     [](const std::string& word) { return word.starts_with("--json"); });
+}
+
+// All of the sums are measured before anything is printed: a run for each MPI.
+int run_bench_against(System& system, const BenchCommandOptions& options) {
+  if (options.launch.mpirun != "mpirun" || options.launch.launcher != "auto")
+    refuse_bench("--against chooses mpirun and launcher itself", "--mpirun, --launcher",
+                 "--against all, or --against with the paths of mpirun");
+  if (writes_json_itself(options.launch.program))
+    refuse_bench("with --against the JSON document is one of all runs", "behind --", "--json FILE before --");
+  bench_against::AgainstRequest request;
+  request.repeat = bench_count(options.repeat, "--repeat", 1000);
+  request.launch_words = {options.launch.dims.empty()
+                              ? std::to_string(default_sum_counts(count_own_cores(system)).back())
+                              : options.launch.dims};
+  if (!options.launch.hosts.empty()) request.launch_words.push_back(options.launch.hosts);
+  request.launch_words.insert(request.launch_words.end(), options.launch_words.begin(),
+                              options.launch_words.end());
+  request.bench_words = options.launch.program;
+  request.installations = bench_against::find_mpi_installations(system, options.against);
+  if (options.launch.dry_run) {
+    for (const bench_against::MpiInstallation& mpi : request.installations)
+      system.out(render_shell(bench_against::against_command(system.environment, request, mpi)) + "\n");
+    return 0;
+  }
+  if (!options.json.empty() && options.json != "-") system.files.write(options.json, "");
+  warn_if_busy(system, count_own_cores(system));
+  const bench_against::AgainstResult result = bench_against::run_against(system, request);
+  const std::string json = bench_against::render_against_json(result.runs, result.notes);
+  system.out(options.json == "-" ? json : bench_against::render_against_table(result.runs, result.notes));
+  if (!options.json.empty() && options.json != "-") system.files.write(options.json, json);
+  std::size_t wrong = 0;
+  for (const bench_against::SumsOfRun& run : result.runs) wrong += run.wrong;
+  return wrong == 0 ? 0 : 1;
+}
+
 int run_bench_sums(System& system, const BenchCommandOptions& options) {
-  if (!options.ranks.empty() || !options.per_host.empty() || options.repeat != "1" || !options.svg.empty())
+  const bool repeated = options.repeat != "1" && options.against.empty();
+  if (!options.ranks.empty() || !options.per_host.empty() || repeated || !options.svg.empty())
     refuse_bench("--ranks, --per-host, --repeat and --svg are for scaling", "ddlrun bench allreduce",
                  "ddlrun bench allreduce 4   # ranks as DIMS");
   if (!options.launch.program.empty() && !options.launch.program[0].starts_with('-'))
@@ -125,15 +167,14 @@ int run_bench_sums(System& system, const BenchCommandOptions& options) {
   Command judge = launch.program;
   judge[1] = "check-options";
   if (const int refused = run_option_check(system, judge, false); refused != 0) return refused;
+  if (!options.against.empty()) return run_bench_against(system, options);
   pass_dims(system.environment, launch);
   if (!launch.dry_run) warn_if_busy(system, count_own_cores(system));
   const bool counted =
       launch.dims.empty() && launch.rankfile.empty() && bench_host_names(system, launch).empty();
   if (!counted) return run_launch_spec(system, resolve_launch_spec(system, launch));
   const std::vector<int> counts = default_sum_counts(look_at_hosts(system, options, {}).cores);
-  const bool writes = std::any_of(launch.program.begin(), launch.program.end(),
-                                  [](const std::string& word) { return word.starts_with("--json"); });
-  if (writes && counts.size() > 1)
+  if (writes_json_itself(launch.program) && counts.size() > 1)
     refuse_bench("--json would be written by the run of 2 ranks and again by that of 4",
                  "ddlrun bench allreduce", "ddlrun bench allreduce 4 --json sums.json");
   int status = 0;
@@ -172,6 +213,9 @@ int run_bench_scaling(System& system, BenchCommandOptions options) {
                  "ddlrun bench scaling --ranks 1," + options.launch.dims);
   options.launch.hosts = options.launch.dims;
   options.launch.dims.clear();
+  if (!options.against.empty())
+    refuse_bench("--against is for allreduce", "ddlrun bench scaling",
+                 "ddlrun bench allreduce 2 --against all");
   if (options.json == "-" && options.svg == "-")
     refuse_bench("--json - and --svg - both write to stdout: use one", "", "--svg scaling.svg");
   const ScalingRequest request = plan_scaling_request(system, options);
@@ -201,8 +245,9 @@ int run_bench_scaling(System& system, BenchCommandOptions options) {
 
 // The options of launch that were given, as words that launch reads back; not its positional words, nor ours.
 std::vector<std::string> given_launch_words(const CLI::App& app) {
-  constexpr std::array<std::string_view, 9> own = {
-      "--help", "--verbose", "--quiet", "--ranks", "--per-host", "--repeat", "--json", "--svg", "--dry-run"};
+  constexpr std::array<std::string_view, 10> own = {"--help",     "--verbose", "--quiet", "--ranks",
+                                                    "--per-host", "--repeat",  "--json",  "--svg",
+                                                    "--against",  "--dry-run"};
   std::vector<std::string> words;
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = option->get_name();
@@ -246,8 +291,13 @@ Subcommand bench_command() {
     app.add_option("--ranks", options->ranks, "scaling: numbers of ranks, for example 1,2,4")
         ->type_name("LIST");
     app.add_option("--per-host", options->per_host, "scaling: ranks that fill a host")->type_name("N");
-    app.add_option("--repeat", options->repeat, "scaling: run each number N times, report the fastest (1)")
+    app.add_option("--repeat", options->repeat,
+                   "scaling and --against: run each number or MPI N times, report the fastest (1)")
         ->type_name("N");
+    app.add_option("--against", options->against,
+                   "allreduce: compare with every MPI of this machine (all), or with those whose mpirun are "
+                   "listed")
+        ->type_name("all|PATHS");
     app.add_option("--json", options->json,
                    "write a JSON document to FILE; -: to stdout instead of the table")
         ->type_name("FILE");

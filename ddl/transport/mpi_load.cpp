@@ -14,8 +14,8 @@
 namespace ddl {
 namespace {
 
-constexpr OwnPlugin mpi_plugin(const char* file) {
-  return {file,
+OwnPlugin plugin_of_libddl(MpiKind kind) {
+  return {kind == MpiKind::open_mpi ? "libddl_mpi_openmpi.so" : "libddl_mpi_mpich.so",
           "the plug-in for MPI",
           "ranks of this launcher need",
           "install a libddl that was built with that MPI's development files; or connect the ranks without "
@@ -27,18 +27,14 @@ constexpr OwnPlugin mpi_plugin(const char* file) {
 
 struct MpiLibrary {
   MpiKind kind;
-  OwnPlugin plugin;
   // Its names for the loader; last, the file that the plug-in was built with, which may lie elsewhere.
   std::vector<const char*> names;
 };
 
 const MpiLibrary& library_of(MpiKind kind) {
-  static const MpiLibrary open_mpi{
-      MpiKind::open_mpi, mpi_plugin("libddl_mpi_openmpi.so"), {"libmpi.so.40", DDL_OPENMPI_LIBRARY}};
+  static const MpiLibrary open_mpi{MpiKind::open_mpi, {"libmpi.so.40", DDL_OPENMPI_LIBRARY}};
   // Debian has it under a name of its own.
-  static const MpiLibrary mpich{MpiKind::mpich,
-                                mpi_plugin("libddl_mpi_mpich.so"),
-                                {"libmpi.so.12", "libmpich.so.12", DDL_MPICH_LIBRARY}};
+  static const MpiLibrary mpich{MpiKind::mpich, {"libmpi.so.12", "libmpich.so.12", DDL_MPICH_LIBRARY}};
   return kind == MpiKind::open_mpi ? open_mpi : mpich;
 }
 
@@ -67,27 +63,6 @@ bool load_library(const MpiLibrary& mpi, std::string& why) {
   return false;
 }
 
-const MpiPlugin* open_mpi_plugin() {
-  const std::vector<MpiKind> order = order_mpi(loaded_mpi(), environment_variable);
-  std::string missing;
-  for (const MpiKind kind : order) {
-    const MpiLibrary& mpi = library_of(kind);
-    const std::string path = find_own_plugin(mpi.plugin);
-    if (path.empty() && order.size() > 1) continue;
-    std::string why;
-    if (!path.empty() && !load_library(mpi, why)) {
-      missing += (missing.empty() ? "" : "; ") + why;
-      continue;
-    }
-    return reinterpret_cast<const MpiPlugin* (*)()>(open_own_plugin(mpi.plugin, path))();
-  }
-  if (missing.empty()) open_own_plugin(library_of(order.front()).plugin, "");
-  throw Error(Fault::unsupported, fmt::format("no MPI library for these ranks: {}", missing),
-              "LD_LIBRARY_PATH and the system's library directories",
-              "load the MPI of the launcher (module load, or LD_LIBRARY_PATH with its lib directory); or "
-              "connect the ranks without MPI: DDL_MASTER, DDL_RANK, DDL_SIZE, DDL_TOKEN_FILE");
-}
-
 }  // namespace
 
 std::vector<MpiKind> order_mpi(std::optional<MpiKind> loaded,
@@ -113,8 +88,30 @@ std::optional<MpiKind> loaded_mpi() {
   return found;
 }
 
+void* open_plugin_of_mpi(const std::function<OwnPlugin(MpiKind)>& plugin_of) {
+  const std::vector<MpiKind> order = order_mpi(loaded_mpi(), environment_variable);
+  std::string missing;
+  for (const MpiKind kind : order) {
+    const OwnPlugin plugin = plugin_of(kind);
+    const std::string path = find_own_plugin(plugin);
+    if (path.empty() && order.size() > 1) continue;
+    std::string why;
+    if (!path.empty() && !load_library(library_of(kind), why)) {
+      missing += (missing.empty() ? "" : "; ") + why;
+      continue;
+    }
+    return open_own_plugin(plugin, path);
+  }
+  if (missing.empty()) open_own_plugin(plugin_of(order.front()), "");
+  throw Error(Fault::unsupported, fmt::format("no MPI library for these ranks: {}", missing),
+              "LD_LIBRARY_PATH and the system's library directories",
+              "load the MPI of the launcher (module load, or LD_LIBRARY_PATH with its lib directory); or "
+              "connect the ranks without MPI: DDL_MASTER, DDL_RANK, DDL_SIZE, DDL_TOKEN_FILE");
+}
+
 const MpiPlugin& load_mpi_plugin() {
-  static const MpiPlugin* const plugin = open_mpi_plugin();
+  static const MpiPlugin* const plugin =
+      reinterpret_cast<const MpiPlugin* (*)()>(open_plugin_of_mpi(plugin_of_libddl))();
   return *plugin;
 }
 

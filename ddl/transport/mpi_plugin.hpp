@@ -5,6 +5,7 @@
 //   libddl_mpi_mpich.so    libmpi.so.12: MPICH 3.1 and newer, Intel MPI, MVAPICH2 (www.mpich.org/abi)
 #pragma once
 
+#include "ddl/core/own_plugin.hpp"
 #include "ddl/ddl.hpp"
 #include "ddl/transport/transport.hpp"
 
@@ -37,8 +38,10 @@ class MpiPlugin {
 // The MPI whose library this process has loaded already.
 std::optional<MpiKind> loaded_mpi();
 
-// Loads the first MPI of order_mpi() whose plug-in and library are there. Throws Error(unsupported) with the
-// library that is missing.
+// Loads the first MPI of order_mpi() whose library is there and whose plug-in, `plugin_of` it, is installed,
+// and then that plug-in; returns its function. Throws Error(unsupported) with the library that is missing.
+void* open_plugin_of_mpi(const std::function<OwnPlugin(MpiKind)>& plugin_of);
+// libddl's own.
 const MpiPlugin& load_mpi_plugin();
 
 }  // namespace ddl

@@ -44,6 +44,32 @@ wait $busy 2> /dev/null
 expect 0 '"schema":"ddl-bench.allreduce/1"' bench allreduce 2 --json - -- --sizes 4 --seconds 0.01
 python3 -m json.tool "$work/out" > "$work/tool" || fail "stdout is not only the document: $(head -2 "$work/out")"
 
+# Beside every MPI of this machine, each in a run of its own.
+expect_refusal 2 'is for allreduce' bench scaling --against all
+expect_refusal 2 'chooses mpirun and launcher itself' bench allreduce 2 --against all --launcher mpich
+expect_refusal 2 "'/usr/bin/true' is no mpirun" bench allreduce 2 --against /usr/bin/true
+peers=()
+for peer in mpirun.openmpi mpirun.mpich; do
+  place=$(command -v "$peer") || continue
+  [ ! -e "$DDLRUN_BUILD_DIR/lib/ddlrun/libddl_bench_${peer#mpirun.}.so" ] || peers+=("$place")
+done
+if [ "${#peers[@]}" -eq 2 ]; then
+  expect 0 '# all elements right' bench allreduce 2 --against "${peers[0]},${peers[1]}" --json against.json -- \
+    --sizes 4,64k --seconds 0.01
+  grep -q 'not measured' "$work/out" && fail "an MPI was not measured: $(cat "$work/out")"
+  [ "$(grep -c '^ ' "$work/out")" -eq 2 ] || fail "not two rows: $(cat "$work/out")"
+  python3 - against.json << 'PY' || fail "the document of both runs is not what is promised"
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert d["schema"] == "ddlrun.bench.against/1" and len(d["runs"]) == 2, d
+assert ["Open MPI" in d["runs"][0]["mpi"], "MPICH" in d["runs"][1]["mpi"]] == [True, True], d
+assert all(w["wrong"] == 0 for r in d["runs"] for s in r["sizes"] for w in s["backends"]), d
+PY
+  expect 0 "mpirun.mpich --json - -- --sizes 4" bench allreduce 2 --against all --dry-run -- --sizes 4
+else
+  echo "not tried: --against, which needs Open MPI and MPICH with ddl-bench's plug-ins (${peers[*]})"
+fi
+
 subset=$DDLRUN_SOURCE_DIR/tests/data/fashion-mnist-subset
 expect 0 'Are 2 ranks 2 times faster than 1?' bench scaling --ranks 1,2 --json s.json --svg s.svg -- --data "$subset" --max-steps 20 \
   --epochs 20

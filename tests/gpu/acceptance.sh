@@ -90,7 +90,7 @@ step_machine() {
   figure driver "$(smi driver_version | head -n 1)"
   figure gpu_memory_mib "$(smi memory.total | head -n 1)"
 }
-# Each library of each program and plug-in. MPI's may be missing: only ranks of mpirun and ddl-bench load it. All but CUDA's and the C
+# Each library of each program and plug-in. MPI's may be missing: only ranks of mpirun load it. All but CUDA's and the C
 # library are those of the bundle, also where the machine has its own.
 step_libraries() {
   local file name place missing='' files=0 cuda
@@ -106,7 +106,6 @@ step_libraries() {
         *) missing+=" ${file##*/}: $name;" ;;
       esac
     done < <(sed -n 's/^[[:space:]]*\(lib[^ ]*\) => not found.*/\1/p' "$scratch")
-    [ "${file##*/}" != ddl-bench ] || continue # it has what MPI loads
     while read -r name place; do
       [[ $place = "$prefix"/* || $name =~ $hosts ]] || missing+=" ${file##*/}: $name is $place;"
     done < <(sed -n 's/^[[:space:]]*\(lib[^ ]*\) => \(\/.*\) (.*/\1 \2/p' "$scratch")

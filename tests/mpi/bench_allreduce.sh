@@ -30,6 +30,11 @@ for type in float64 float16 bfloat16 int32 int64 uint8; do
   expect 0 'all elements right' ranks 3 "$bench" allreduce --sizes 8,4k --seconds 0.01 --type "$type" --check
 done
 expect 0 '"ranks":1,' "$bench" allreduce --sizes 4k --seconds 0.01 --json -
+# Without its plug-in, a process that no launcher started is a single rank; ranks of mpirun refuse.
+mkdir "$work/alone"
+cp "$bench" "$work/alone"
+expect 0 'no MPI_Allreduce: ranks of this launcher need libddl' "$work/alone/ddl-bench" allreduce --sizes 4k --seconds 0.01
+expect 3 '.so, which is not installed' ranks 2 "$work/alone/ddl-bench" allreduce --sizes 4k --seconds 0.01
 expect 0 'no ddl-ring: on one host it is ddl' ranks 2 "$bench" allreduce --sizes 4 --seconds 0.01 --backends ddl,ddl-ring
 [ -e /dev/nvidiactl ] || expect 3 'no nccl: ' ranks 2 "$bench" allreduce --sizes 4 --seconds 0.01 --backends nccl
 expect 0 'by HAN, out of place only' env OMPI_MCA_coll_han_priority=100 "${launcher[@]}" -n 2 "$bench" allreduce --sizes 4k \

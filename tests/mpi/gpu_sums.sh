@@ -12,7 +12,7 @@ linked=$(ldd "$DDLRUN_BUILD_DIR/ddl/libddl.so" "$sums" | grep -E 'libcuda|libcud
 
 mkdir -p "$work/bin" "$work/lib/ddlrun" "$work/nccl" "$work/no_nccl"
 cp "$sums" "$faults" "$work/bin"
-cp "$DDLRUN_BUILD_DIR"/lib/ddlrun/libddl_mpi_*.so "$work/lib/ddlrun"
+cp "$DDLRUN_BUILD_DIR"/lib/ddlrun/libddl_{mpi,bench}_*.so "$work/lib/ddlrun"
 sums=$work/bin/gpu_sums
 faults=$work/bin/gpu_faults
 plugin=$work/lib/ddlrun/libddl_cuda.so

@@ -32,6 +32,15 @@ BenchFacts known_facts() {
 
 }  // namespace
 
+TEST_CASE("the name and number of an MPI are what its library prints first") {
+  // Debian 12's Open MPI and MPICH, and Intel MPI 2021.18 of PyPI.
+  CHECK(short_mpi_version("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, repo") ==
+        "Open MPI 4.1.4");
+  CHECK(short_mpi_version("MPICH Version:      4.0.2\nMPICH Release date: Thu Apr  7") == "MPICH 4.0.2");
+  CHECK(short_mpi_version("Intel(R) MPI Library 2021.18 for Linux* OS\n") == "Intel(R) MPI Library 2021.18");
+  CHECK(short_mpi_version("no MPI") == "no MPI");
+}
+
 TEST_CASE("times and bandwidths, as nccl-tests defines them") {
   CHECK(times_of({3, 1, 2})->median == 2);
   CHECK(times_of({4, 1, 2, 3})->median == 2.5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench/ddl_bench/mpi_world.hpp"
+#include "bench/ddl_bench/mpi_calls.hpp"
 
 #include <mpi.h>
 
@@ -58,16 +58,17 @@ class MpiCase : public Case {
 
 }  // namespace
 
-std::optional<Backend> mpi_backend(ddl::DataType type, bool in_place) {
-  if (!mpi_type(type)) return std::nullopt;
-  return Backend{"mpi", Roofline::sums, [type, in_place](std::size_t bytes) {
-                   const auto in = std::make_shared<std::vector<std::byte>>(bytes);
-                   const auto out = std::make_shared<std::vector<std::byte>>(bytes);
-                   std::vector<std::unique_ptr<Case>> cases;
-                   if (in_place) cases.push_back(std::make_unique<MpiCase>(in, in, type));
-                   cases.push_back(std::make_unique<MpiCase>(in, out, type));
-                   return cases;
-                 }};
+MpiAllReduce mpi_all_reduce(ddl::DataType type, bool in_place) {
+  if (!mpi_type(type)) return {std::nullopt, "MPI has no " + std::string(ddl::name_of(type))};
+  const auto make = [type, in_place](std::size_t bytes) {
+    const auto in = std::make_shared<std::vector<std::byte>>(bytes);
+    const auto out = std::make_shared<std::vector<std::byte>>(bytes);
+    std::vector<std::unique_ptr<Case>> cases;
+    if (in_place) cases.push_back(std::make_unique<MpiCase>(in, in, type));
+    cases.push_back(std::make_unique<MpiCase>(in, out, type));
+    return cases;
+  };
+  return {Backend{"mpi", Roofline::sums, make}, ""};
 }
 
 }  // namespace ddlrun::ddl_bench
