@@ -69,10 +69,20 @@ struct Column {
   std::size_t width = 9;
 };
 
+// "gloo", "oneccl": what is no MPI and not libddl's.
+std::set<std::string> other_peers(const std::vector<SumsOfRun>& runs) {
+  std::set<std::string> names;
+  for (const SumsOfRun& run : runs)
+    for (const auto& [bytes, times] : run.sizes)
+      for (const auto& [backend, seconds] : times)
+        if (!is_own(backend) && backend != "mpi") names.insert(backend);
+  return names;
+}
+
 std::vector<Column> columns(const std::vector<SumsOfRun>& runs) {
   std::vector<Column> all = {{"bytes", 11}, {"ddl"}, {"private", 9}};
   for (const SumsOfRun& run : runs) all.push_back({run.mpi, std::max<std::size_t>(9, run.mpi.size())});
-  all.push_back({"Gloo"});
+  for (const std::string& peer : other_peers(runs)) all.push_back({peer});
   all.push_back({"x best"});
   all.push_back({"private x", 9});
   return all;
@@ -128,7 +138,7 @@ std::string render_against_table(const std::vector<SumsOfRun>& runs, const std::
     std::vector<std::string> cells = {fmt::format("{}", bytes)};
     for (const char* own : own_backends) cells.push_back(cell(fastest(runs, bytes, own), 1e6));
     for (const SumsOfRun& run : runs) cells.push_back(cell(time_of(run, bytes, "mpi"), 1e6));
-    cells.push_back(cell(fastest(runs, bytes, "gloo"), 1e6));
+    for (const std::string& peer : other_peers(runs)) cells.push_back(cell(fastest(runs, bytes, peer), 1e6));
     for (const char* own : own_backends) cells.push_back(cell(times_best_peer(runs, bytes, own), 1.0));
     for (std::size_t i = 0; i < cells.size(); ++i)
       text += fmt::format("{:>{}}", cells[i], heads[i].width + (i == 0 ? 0 : 2));

@@ -9,6 +9,7 @@
 #include "bench/ddl_bench/gloo_backend.hpp"
 #include "bench/ddl_bench/measure.hpp"
 #include "bench/ddl_bench/nccl_backend.hpp"
+#include "bench/ddl_bench/oneccl_backend.hpp"
 #include "bench/ddl_bench/run_with_mpi.hpp"
 #include "ddl/core/clock.hpp"
 #include "ddl/launcher.hpp"
@@ -121,6 +122,11 @@ void add_other_backends(Bench& bench) {
     } else {
       bench.note(gloo.what);
     }
+  }
+  if (bench.by_name("oneccl")) {
+    OneCclBackend oneccl = connect_oneccl(bench.world, bench.options.type);
+    if (oneccl.backend) bench.backends.push_back(std::move(*oneccl.backend));
+    bench.note(oneccl.what);
   }
   if (bench.wants("nccl")) {
     const NcclBackend nccl =
@@ -279,7 +285,9 @@ int run_bench_command(const std::vector<std::string>& words) {
     return 0;
   }
   // Launched ranks all start MPI first: a launcher ends the others as soon as one has failed.
-  return run_with_mpi([&](World& world, const MpiModule& mpi) {
+  const bool threads =
+      std::find(options.backends.begin(), options.backends.end(), "oneccl") != options.backends.end();
+  return run_with_mpi(threads, [&](World& world, const MpiModule& mpi) {
     if (mistake)
       return refuse_on_all(world, exit_code(mistake->kind()), render_error("ddl-bench", mistake->message()));
     return measure_all(options, world, mpi);

@@ -24,7 +24,8 @@ struct BenchOption {
 constexpr BenchOption bench_options[] = {
     {"--sizes", "SIZES", "4:256M (default; each four times the last) or a list like 64k,1M"},
     {"--backends", "LIST",
-     "of ddl,ddl-private,ddl-bf16,ddl-ring,mpi,gloo,nccl (default: all that fit this run)"},
+     "of ddl,ddl-private,ddl-bf16,ddl-ring,mpi,gloo,nccl,oneccl (default: all that fit this run, without "
+     "oneccl)"},
     {"--seconds", "S", "for each size and backend (default 0.3); 5 turns at least"},
     {"--type", "TYPE", "float32 (default), float64, float16, bfloat16, int32, int64, uint8"},
     {"--json", "FILE", "also write a JSON document; -: to stdout, instead of the table"},
@@ -137,8 +138,9 @@ void set_bench_option(BenchOptions& options, std::string_view name, const std::s
 }  // namespace
 
 const std::vector<std::string>& known_backends() {
-  static const std::vector<std::string> names = {
-      "ddl", "ddl-private", "ddl-bf16", "ddl-ring", "ddl-update", "ddl-each", "mpi", "gloo", "nccl"};
+  static const std::vector<std::string> names = {"ddl",        "ddl-private", "ddl-bf16", "ddl-ring",
+                                                 "ddl-update", "ddl-each",    "mpi",      "gloo",
+                                                 "nccl",       "oneccl"};
   return names;
 }
 

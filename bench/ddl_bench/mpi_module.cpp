@@ -14,9 +14,9 @@ namespace {
 
 class ThisMpi : public MpiModule {
  public:
-  std::unique_ptr<World> init() const override {
+  std::unique_ptr<World> init(bool threads) const override {
     int provided = 0;
-    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
+    MPI_Init_thread(nullptr, nullptr, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED, &provided);
     return make_mpi_world();
   }
   void finalize() const override { ddl::finalize_mpi(); }

@@ -35,8 +35,8 @@ class MpiModule {
  public:
   virtual ~MpiModule() = default;
 
-  // MPI_Init_thread; all ranks.
-  virtual std::unique_ptr<World> init() const = 0;
+  // MPI_Init_thread; all ranks. `threads`: MPI_THREAD_MULTIPLE, else MPI_THREAD_SERIALIZED.
+  virtual std::unique_ptr<World> init(bool threads) const = 0;
   virtual void finalize() const = 0;
   virtual void abort(int status) const = 0;
   virtual std::string version() const = 0;  // MPI_Get_library_version

@@ -47,12 +47,12 @@ int print_failure(Failure failure, const World* world) {
 
 }  // namespace
 
-int run_with_mpi(const std::function<int(World&, const MpiModule&)>& work) {
+int run_with_mpi(bool threads, const std::function<int(World&, const MpiModule&)>& work) {
   const MpiModule* mpi = nullptr;
   std::unique_ptr<World> world;
   try {
     mpi = &load_mpi_module();
-    world = mpi->init();
+    world = mpi->init(threads);
   } catch (...) {
     return print_failure(describe_exception(), nullptr);
   }

@@ -19,7 +19,7 @@ class SingleWorld : public World {
 class SingleProcess : public MpiModule {
  public:
   explicit SingleProcess(std::string obstacle) : obstacle_(std::move(obstacle)) {}
-  std::unique_ptr<World> init() const override { return std::make_unique<SingleWorld>(); }
+  std::unique_ptr<World> init(bool) const override { return std::make_unique<SingleWorld>(); }
   void finalize() const override {}
   void abort(int status) const override { static_cast<void>(status); }
   std::string version() const override { return "no MPI"; }

@@ -24,7 +24,8 @@ std::string row(int bytes, double ddl, double own_memory, double mpi, int wrong 
            std::to_string(bad) + "}";
   };
   return R"({"bytes":)" + std::to_string(bytes) + R"(,"backends":[)" + backend("ddl", ddl, 0) + "," +
-         backend("ddl-private", own_memory, 0) + "," + backend("mpi", mpi, wrong) + "]}";
+         backend("ddl-private", own_memory, 0) + "," + backend("mpi", mpi, wrong) + "," +
+         backend("gloo", 100, 0) + "]}";
 }
 
 }  // namespace
@@ -38,13 +39,13 @@ TEST_SUITE("bench/against/sums_against") {
     CHECK(table.find("# 2 ranks on 1 host, sum of float32") == 0);
     CHECK(table.find("# not measured: C 3\n") != std::string::npos);
     CHECK(table.find(
-              "#     bytes        ddl    private        A 1        B 2       Gloo     x best  private x\n") !=
+              "#     bytes        ddl    private        A 1        B 2       gloo     x best  private x\n") !=
           std::string::npos);
     CHECK(table.find(
-              "          4       1.00       2.00       4.00       4.00          -       2.00       2.00\n") !=
+              "          4       1.00       2.00       4.00       4.00        100       2.00       2.00\n") !=
           std::string::npos);
     CHECK(table.find(
-              "       1024       10.0       20.0       5.00       60.0          -       0.50       0.25\n") !=
+              "       1024       10.0       20.0       5.00       60.0        100       0.50       0.25\n") !=
           std::string::npos);
     CHECK(table.find("# all elements right\n"
                      "# libddl: 0.50 to 2.00 times as fast as the fastest peer; slower at 1024 bytes.\n"
