@@ -260,7 +260,7 @@ void NodeCollectives::Impl::all_reduce_direct(std::byte* data, std::size_t count
 
 void NodeCollectives::Impl::copy_out_slices(std::byte* data, std::size_t count, DataType type,
                                             std::uint64_t of_turn) const {
-  for (int step = 0; step < size; ++step) {
+  for (int step = 1; step < size; ++step) {
     const int owner = (rank + step) % size;
     const Slice theirs = slice_of(owner, count, type);
     const std::size_t at = theirs.begin * size_of(type);
@@ -268,7 +268,8 @@ void NodeCollectives::Impl::copy_out_slices(std::byte* data, std::size_t count, 
   }
 }
 
-// Each rank adds up its slice of a chunk while others still copy theirs in or the last one's sums out.
+// Each rank adds up its slice of a chunk, from and to where its own numbers lie, while others still copy
+// theirs in or the last one's sums out.
 void NodeCollectives::Impl::all_reduce_sliced(std::byte* data, std::size_t count, const Reduction& reduction,
                                               const CallInfo& info, bool takes) {
   const std::size_t width = size_of(info.type);
@@ -276,12 +277,17 @@ void NodeCollectives::Impl::all_reduce_sliced(std::byte* data, std::size_t count
   const std::size_t steps = steps_of(count, each);
   for (std::size_t step = 0; step < steps; ++step, ++turn) {
     const std::size_t now = std::min(each, count - step * each);
-    std::memcpy(my_buffer(), data + step * chunk_bytes, now * width);
-    barrier.rendezvous(info);
+    std::byte* const chunk = data + step * chunk_bytes;
     const Slice mine = slice_of(rank, now, info.type);
     const std::size_t at = mine.begin * width;
-    add_up(
-        reduction, [&](int r) { return buffer(r, turn) + at; }, my_buffer() + at, mine.count);
+    const std::size_t end = at + mine.count * width;
+    std::memcpy(my_buffer(), chunk, at);
+    std::memcpy(my_buffer() + end, chunk + end, now * width - end);
+    barrier.rendezvous(info);
+    for (int r = 0; r < size; ++r)
+      sources[static_cast<std::size_t>(r)] = r == rank ? chunk + at : buffer(r, turn) + at;
+    std::byte* const into[] = {my_buffer() + at, chunk + at};
+    ddl::reduce(reduction, sources, std::span(into, takes ? 2 : 1), mine.count);
     if (step != 0 && takes) copy_out_slices(data + (step - 1) * chunk_bytes, each, info.type, turn - 1);
   }
   barrier.rendezvous(info);
