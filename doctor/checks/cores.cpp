@@ -116,7 +116,8 @@ CheckResult evaluate_slurm_request(const CheckInput& input) {
   const auto gpus = number_in(input.driver_host, "SLURM_GPUS_ON_NODE");
   const std::uint64_t wanted = input.job.dims ? input.job.dims->gpus_per_node : tasks.value_or(0);
   const std::string request = fmt::format("#SBATCH --ntasks-per-node={}", wanted);
-  if (tasks && input.job.dims && *tasks != wanted) {
+  const bool is_shared = input.job.shares_cores && tasks.value_or(0) < wanted;
+  if (tasks && input.job.dims && *tasks != wanted && !is_shared) {
     return fail(
         fmt::format("--ntasks-per-node={}, the dims have {} ranks a node", *tasks, wanted),
         fmt::format("{}", wanted),

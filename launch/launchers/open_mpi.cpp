@@ -125,6 +125,9 @@ void add_shared_cores(CommandBuilder& builder, const LaunchRequest& request, con
   if (!request.shares_cores) return;
   if (request.launcher.version.major >= 5)
     builder.add({"--bind-to", "core:overload-allowed"}, "--oversubscribe: several ranks on a core");
+  else if (environment.contains("SLURM_JOB_ID"))
+    builder.add({"--oversubscribe"},
+                "Open MPI 4 has a slot for each task of the Slurm job, not for each rank");
   const std::string name = "mpi_yield_when_idle";
   if (!Settings(request, environment).chosen_by_user(name))
     builder.add({"--mca", name, "1"}, std::string(why_yield));

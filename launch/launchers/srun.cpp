@@ -138,6 +138,8 @@ LaunchCommand plan_srun_command(const LaunchRequest& request, const EnvVars& env
   builder.add_file(path, render_host_list(*request.rank_map));
   builder.add({"--cpu-bind=none"}, "srun has one list for all hosts: ddlrun exec binds each rank itself");
   builder.add({"--gpu-bind=none"}, "likewise: the rank map gives each rank its GPU");
+  if (request.shares_cores)
+    builder.add({"--overcommit"}, "srun refuses more tasks on a host than the job has CPUs there");
   if (has_release(request, 20, 11))
     builder.add({"--overlap"}, "srun would wait for an interactive step of the same job to end");
   builder.add({"--kill-on-bad-exit=1"}, "a rank that fails ends the job, as under mpirun");

@@ -24,8 +24,8 @@ bool changes_slots(std::string_view word) {
   return word == "ras";
 }
 
-bool chooses_slots(const System& system, const LaunchSpec& spec, int mpi_major) {
-  if (spec.placement.plan.oversubscribe && mpi_major >= 5) return true;  // rankfile:...:oversubscribe
+bool chooses_slots(const System& system, const LaunchSpec& spec) {
+  if (spec.placement.plan.oversubscribe) return true;  // mpirun gets it
   const LauncherWords& words = spec.launcher.words;
   const auto is_one = [](const auto& setting) { return changes_slots(setting.first); };
   const auto is_variable = [](const auto& variable) {
@@ -59,12 +59,11 @@ std::vector<std::uint32_t> parse_tasks_per_node(std::string_view text) {
   return tasks;
 }
 
-void check_slurm_slots(const System& system, const LaunchSpec& spec, const JobPlan& job, int mpi_major) {
+void check_slurm_slots(const System& system, const LaunchSpec& spec, const JobPlan& job) {
   const Environment& environment = system.environment;
   const std::string text = environment.get("SLURM_TASKS_PER_NODE");
   const std::string nodes = environment.get("SLURM_JOB_NODELIST");
-  if (!in_slurm_job(environment) || text.empty() || nodes.empty() || chooses_slots(system, spec, mpi_major))
-    return;
+  if (!in_slurm_job(environment) || text.empty() || nodes.empty() || chooses_slots(system, spec)) return;
   const std::vector<std::string> hosts = expand_host_list(nodes);
   const std::vector<std::uint32_t> tasks = parse_tasks_per_node(text);
   if (tasks.size() != hosts.size()) return;

@@ -18,7 +18,8 @@ namespace ddlrun::launch {
 std::vector<std::uint32_t> parse_tasks_per_node(std::string_view text);
 
 // Error{request} where a host of the job has fewer tasks than planned ranks. Checks nothing outside of Slurm,
-// nor where the user's arguments let Open MPI oversubscribe hosts or choose its allocation.
-void check_slurm_slots(const System& system, const LaunchSpec& spec, const JobPlan& job, int mpi_major);
+// nor with --oversubscribe, nor where the user's arguments let Open MPI oversubscribe hosts or choose its
+// allocation.
+void check_slurm_slots(const System& system, const LaunchSpec& spec, const JobPlan& job);
 
 }  // namespace ddlrun::launch

@@ -40,10 +40,9 @@ std::string slurm_output(const JobSpec& job, const JobDirectory& dir) {
 void add_tasks(std::vector<std::string>& lines, const JobSpec& job) {
   lines.push_back(fmt::format("--nodes={}", job.nodes()));
   if (job.shared_cpus > 0) {
-    // Slurm 22.05 refuses --ntasks-per-node above the CPUs of a node with --overcommit too. With it
-    // --cpus-per-task are the CPUs of all tasks of a node.
-    lines.push_back(fmt::format("--ntasks={}", job.dims.world_size()));
-    lines.emplace_back("--overcommit");
+    // One task has all CPUs of a node, and launch starts the ranks on them. Of as many tasks as ranks Slurm
+    // 24.11 keeps the job in the queue, with --overcommit too (22.05 runs it).
+    lines.emplace_back("--ntasks-per-node=1");
     lines.push_back(fmt::format("--cpus-per-task={}", job.shared_cpus));
     return;
   }

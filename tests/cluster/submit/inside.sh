@@ -29,12 +29,8 @@ scenario_srun_cores() {
   same "cores per rank" "4 4 4 4" "$(grep '^rank' "$work/out" | awk '{ print $4 }' | xargs)"
   same "ranks per host" "2 2" "$(grep '^rank' "$work/out" | awk '{ print $3 }' | sort | uniq -c | awk '{ print $1 }' | xargs)"
 }
-# More ranks than CPUs: without --overcommit this Slurm takes the job, which then waits forever.
+# More ranks than CPUs: a job of as many tasks waits forever, on Slurm 24.11 with --overcommit too.
 scenario_ranks_share_cores() {
-  local version
-  version=$(slurmctld -V | sed 's/^[^0-9]*//; s/[.].*//')
-  # Slurm 24.11 keeps such a job in the queue (Resources); 22.05 runs it. Known fault of submit on the newer one.
-  [ "$version" -lt 24 ] || { echo "left out: ranks that share cores: Slurm $version lets the job wait"; return; }
   small=()
   submit --walltime 5m --doctor off --name shared --oversubscribe 70x1x1 -- sh -c 'echo "rank $DDLRUN_RANK"'
   ends 0
@@ -44,6 +40,11 @@ scenario_ranks_share_cores() {
   ends 0
   same "ranks of a shared node" 70 "$(grep '^rank' "$work/out" | sort -u | wc -l)"
   same "slurmctld gave" 68 "$(field "$id" NumCPUs)"
+  # Of a job of the user's own, by srun.
+  on node1 sbatch --wait --time 5 --nodes 1 --ntasks-per-node 1 --cpus-per-task 68 --output shared_by_srun --wrap \
+    "$tool launch 70x1 --launcher srun --oversubscribe --no-verify -- sh -c 'echo rank \$SLURM_PROCID'" > "$work/sbatch" 2>&1 ||
+    fail "by srun: $(cat "$work/sbatch"; tail -n 5 "$lab_home/shared_by_srun")"
+  same "ranks by srun" 70 "$(grep '^rank' "$lab_home/shared_by_srun" | sort -u | wc -l)"
 }
 scenario_gpus_of_the_job() {
   submit --gpus 2 --name gpus 1x1x1 -- sh -c 'echo "sees $CUDA_VISIBLE_DEVICES"'

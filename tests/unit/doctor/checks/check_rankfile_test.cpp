@@ -222,6 +222,14 @@ TEST_CASE("CPU-01, CPU-06: ranks that share cores") {
   CHECK(run_check("CPU-06", slurm)[0].verdict == Verdict::fail);
   slurm.job.shares_cores = true;
   CHECK(run_check("CPU-06", slurm)[0].verdict == Verdict::pass);
+  // As submit requests it: one task with all CPUs of a node, for all of its ranks.
+  slurm.job.dims = ddlrun::topology::parse_dims("4x1");
+  slurm.job.ranks_of_host = {{"h1", 4}};
+  slurm.driver_host.facts.set("environment.SLURM_NTASKS_PER_NODE", "1");
+  slurm.driver_host.facts.set("environment.SLURM_CPUS_PER_TASK", "2");
+  CHECK(run_check("CPU-06", slurm)[0].verdict == Verdict::pass);
+  slurm.job.shares_cores = false;
+  CHECK(run_check("CPU-06", slurm)[0].verdict == Verdict::fail);
 }
 
 // OpenPBS 23.06 sets NCPUS and OMP_NUM_THREADS to the chunk's ompthreads; its cores are those of exec_host.

@@ -188,7 +188,10 @@ TEST_CASE("srun: ranks that may share cores leave them while they wait, unless t
   LaunchRequest request = ask(LauncherKind::srun);
   const std::string name = "OMPI_MCA_mpi_yield_when_idle";
   CHECK(launch::plan_launch_command(request).own.count(name) == 0);
+  CHECK_FALSE(has_word(launch::plan_launch_command(request), "--overcommit"));
   request.shares_cores = true;
+  // srun(1): "--overcommit: Normally, srun will not allocate more than one process per CPU."
+  CHECK(has_word(launch::plan_launch_command(request), "--overcommit"));
   CHECK(launch::plan_launch_command(request).own.at(name) == "1");
   CHECK(launch::plan_launch_command(request, {{name, "0"}}).own.count(name) == 0);
   request.words.mca = {{"mpi_yield_when_idle", "0"}};

@@ -144,6 +144,22 @@ TEST_CASE("Open MPI 5 places more ranks than this host has cores only with :over
   CHECK(std::find(argv.begin(), argv.end(), "rankfile:file=/dev/fd/9:oversubscribe") != argv.end());
 }
 
+// mpirun 4.1.4 in a job of Slurm with one task, by a rankfile of four ranks: "There are not enough slots
+// available", but with --oversubscribe it starts them.
+TEST_CASE("Open MPI 4 gets --oversubscribe for ranks that share the cores of a Slurm job") {
+  const auto has = [](const LaunchRequest& asked, const EnvVars& environment) {
+    const Command argv = plan_launch_command(asked, environment).argv;
+    return std::ranges::count(argv, "--oversubscribe") == 1;
+  };
+  LaunchRequest asked = request(4);
+  CHECK_FALSE(has(asked, {{"SLURM_JOB_ID", "7"}}));
+  asked.shares_cores = true;
+  CHECK(has(asked, {{"SLURM_JOB_ID", "7"}}));
+  CHECK_FALSE(has(asked, {}));  // there it takes the slots from the rankfile
+  asked.launcher.version.major = 5;
+  CHECK_FALSE(has(asked, {{"SLURM_JOB_ID", "7"}}));
+}
+
 TEST_CASE("every word before the program has a reason, and values of the user's are nowhere") {
   for (const int major : {4, 5}) {
     CAPTURE(major);

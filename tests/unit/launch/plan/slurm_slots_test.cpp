@@ -16,7 +16,6 @@ namespace {
 struct SlurmJob : tests::FakeSystem {
   LaunchSpec spec;
   JobPlan job;
-  int mpi_major = 4;
 
   SlurmJob(const char* nodes, const char* tasks, const std::vector<std::string>& hosts) {
     environment.variables = {
@@ -28,7 +27,7 @@ struct SlurmJob : tests::FakeSystem {
   }
   std::string refusal() {
     try {
-      check_slurm_slots(interfaces(), spec, job, mpi_major);
+      check_slurm_slots(interfaces(), spec, job);
     } catch (const Error& error) {
       CHECK(error.kind() == ErrorKind::request);
       return error.message().what;
@@ -91,8 +90,6 @@ TEST_CASE("nothing is refused outside of Slurm, nor where the user changes the s
   CHECK(variable.refusal().empty());
   SlurmJob shared("node[1-2]", "1(x2)", even);
   shared.spec.placement.plan.oversubscribe = true;
-  CHECK_FALSE(shared.refusal().empty());
-  shared.mpi_major = 5;
   CHECK(shared.refusal().empty());
 }
 
