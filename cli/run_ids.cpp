@@ -190,7 +190,10 @@ RunOrJob find_meant(System& system, const std::string& word, PlainJob plain) {
   if (launch::names_run(word)) return {word, ""};
   // The name of a job's run begins with a letter; the id of a job does not.
   const bool may_be_name = !word.empty() && (word[0] < '0' || word[0] > '9') && !word.starts_with("last_");
-  return may_be_name && launch::is_run_directory_name(system, word) ? RunOrJob{word, ""} : RunOrJob{"", word};
+  const auto named = may_be_name ? launch::find_named_runs(system, word) : std::vector<std::string>();
+  if (named.empty()) return {"", word};
+  // By its directory, which needs no second list of the runs. Of several, each command refuses the name.
+  return {named.size() == 1 ? named.front() : word, ""};
 }
 
 RunsAndJobs find_meant_runs(System& system, const std::vector<std::string>& words, PlainJob plain) {

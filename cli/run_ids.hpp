@@ -44,7 +44,7 @@ std::optional<schedulers::JobRef> find_plain_batch_job(System& system, const std
 // What a run in a job of plain qsub or sbatch means by `last`: the job, or the run alone.
 enum class PlainJob { counts, passed_over };
 struct RunOrJob {
-  std::string run;  // its id, its directory or the name of that; "" for a job
+  std::string run;  // its id, its directory or the name of several; "" for a job
   std::string job;
 };
 // What `word` means to a command that takes runs and jobs. `last` is the newest run if that is newer than the

@@ -68,7 +68,7 @@ int cancel_runs(System& system, const std::vector<std::string>& ids) {
   for (const std::string& id : ids) {
     try {
       const std::string outcome = launch::cancel_run(system, id);
-      system.err(fmt::format("ddlrun: run {} {}\n", printable(id, 80), outcome));
+      system.err(fmt::format("ddlrun: run {} {}\n", printable(id, 300), outcome));
     } catch (const Error& error) {
       system.err(render_error("ddlrun", error.message()));
       if (first == 0) first = exit_code(error.kind());

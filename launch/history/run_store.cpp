@@ -111,6 +111,13 @@ bool is_run_of_job(System& system, const std::string& directory, const std::stri
   throw Error(ErrorKind::request, {what, printable(word, 80), "ddlrun history   # lists the runs"});
 }
 
+std::vector<std::string> find_named(const std::vector<ListedRun>& runs, const std::string& name) {
+  std::vector<std::string> named;
+  for (const ListedRun& run : runs)
+    if (base_name(run.directory) == name) named.push_back(run.directory);
+  return named;
+}
+
 }  // namespace
 
 std::vector<ListedRun> list_runs(System& system) {
@@ -154,16 +161,16 @@ std::string find_run_directory(System& system, const std::string& word) {
   const std::vector<ListedRun> runs = list_runs(system);
   if (runs.empty()) refuse_run(word, "there are no runs yet");
   if (word == "last") return runs.front().directory;
-  std::vector<ListedRun> found, named;
+  std::vector<ListedRun> found;
   for (const ListedRun& run : runs) {
     if (run.id == word) return run.directory;
-    if (base_name(run.directory) == word) named.push_back(run);
     if (run.id.starts_with(word)) found.push_back(run);
   }
+  const std::vector<std::string> named = find_named(runs, word);
   if (named.size() > 1)
     refuse_run(word, fmt::format("{} runs have a directory of this name: {}, {}", named.size(),
-                                 printable(named[0].directory, 200), printable(named[1].directory, 200)));
-  if (!named.empty()) return named.front().directory;
+                                 printable(named[0], 200), printable(named[1], 200)));
+  if (!named.empty()) return named.front();
   if (found.empty()) {
     for (const ListedRun& run : runs)
       if (is_run_of_job(system, run.directory, word)) return run.directory;
@@ -183,9 +190,8 @@ std::vector<std::string> list_run_directories(System& system, const std::string&
   return directories;
 }
 
-bool is_run_directory_name(System& system, const std::string& name) {
-  return std::ranges::any_of(list_runs(system),
-                             [&](const ListedRun& run) { return base_name(run.directory) == name; });
+std::vector<std::string> find_named_runs(System& system, const std::string& name) {
+  return find_named(list_runs(system), name);
 }
 
 std::string find_original_run(System& system, const std::string& directory) {

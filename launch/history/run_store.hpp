@@ -35,8 +35,9 @@ std::string find_run_directory(System& system, const std::string& word);
 
 // Of the runs in the list that the job started, oldest first; `job` is its id, or its number alone.
 std::vector<std::string> list_run_directories(System& system, const std::string& job);
-// Whether the list has a run in a directory of that name, as `--run-dir` and a job's script give it.
-bool is_run_directory_name(System& system, const std::string& name);
+// The directories of the runs in the list that have this name, as `--run-dir` and a job's script give it;
+// newest first.
+std::vector<std::string> find_named_runs(System& system, const std::string& name);
 
 // The directory of the first start where this one came after a bad end, else itself. Error{request} where it
 // is gone.

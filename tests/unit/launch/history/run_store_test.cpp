@@ -94,6 +94,24 @@ TEST_CASE("a run by its id, the beginning of one, a directory, last") {
         "3 runs have an ID that begins with this: 20261121-031915-abd, 20261121-031915 and 1 more");
 }
 
+TEST_CASE("a run by the name of its directory") {
+  Runs runs;
+  const auto add_elsewhere = [&](const std::string& id, const std::string& directory) {
+    runs.files.files[directory + "/run.json"] = render_run_json(RunRecord());
+    runs.kernel.add_directory(runs.base + "/" + id);
+    runs.files.files[runs.base + "/" + id + "/directory"] = directory + "\n";
+  };
+  add_elsewhere("20261121-031914-abc", "/work/one/run.4711");
+  add_elsewhere("20261121-031915-abd", "/work/one/trial");
+  add_elsewhere("20261121-031916-abe", "/work/two/trial");
+  using Directories = std::vector<std::string>;
+  CHECK(find_named_runs(runs.system, "run.4711") == Directories{"/work/one/run.4711"});
+  CHECK(find_named_runs(runs.system, "run.4712").empty());
+  CHECK(find_named_runs(runs.system, "trial") == Directories{"/work/two/trial", "/work/one/trial"});
+  CHECK(find_run_directory(runs.system, "run.4711") == "/work/one/run.4711");
+  CHECK(runs.refusal("trial") == "2 runs have a directory of this name: /work/two/trial, /work/one/trial");
+}
+
 TEST_CASE("the first start of a run that was started again") {
   Runs runs;
   runs.add("1");
