@@ -122,9 +122,11 @@ ProgramPlan plan_program(System& system, const LaunchSpec& spec, const PlacedRan
   if (plan.program.is_trainer && spec.program.empty())
     plan.remarks.emplace_back("no program given: the bundled trainer, ddl-train; your own goes after --");
   plan.verify = spec.verify.value_or(plan.program.is_trainer);
-  if (plan.verify || spec.monitor.has_status) plan.token = make_token(system);
-  plan.frames_stderr = spec.monitor.has_status && spec.monitor.diagnose && !spec.output.is_framed() &&
-                       !is_ssh &&
+  plan.has_status =
+      spec.monitor.supervise && !redirects_stderr(placed.kind(), spec.launcher.words.mpi_arguments);
+  check_frames_arrive(spec.output, placed.kind(), spec.launcher.words.mpi_arguments);
+  if (plan.verify || plan.has_status) plan.token = make_token(system);
+  plan.frames_stderr = plan.has_status && spec.monitor.diagnose && !spec.output.is_framed() && !is_ssh &&
                        !shapes_output(placed.kind(), spec.launcher.words, system.environment.variables);
   const ProgramLibraries libraries = read_program_libraries(system, plan.program.command);
   const bool by_mpi4py = spec.framework.needs_mpi && spec.framework.framework == frameworks::Framework::none;
@@ -275,7 +277,7 @@ LaunchCommand make_launch_command(const System& system, const LaunchSpec& spec, 
                      system.environment.executable,
                      plan.program.verify ? token : "",
                      spec.monitor.supervise,
-                     spec.monitor.has_status && !for_script ? token : "",
+                     plan.program.has_status && !for_script ? token : "",
                      spec.monitor.stall_timeout,
                      spec.output.is_framed() && !for_script ? token : "",
                      others,

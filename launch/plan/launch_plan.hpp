@@ -34,7 +34,8 @@ struct ProgramPlan {
   ChosenProgram program;
   affinity::ThreadRequest threads;
   bool verify = false;
-  std::string token;  // marks status lines of the ranks; "": they report nothing
+  bool has_status = true;  // supervisors report, and their status lines reach launch
+  std::string token;       // marks status lines of the ranks; "": they report nothing
   bool frames_stderr =
       false;        // the supervisors frame stderr alone, so that launch knows the rank of each line
   std::string pmi;  // srun --mpi; "": its default

@@ -97,7 +97,6 @@ struct OutputSpec {
 
 struct MonitorSpec {
   bool supervise = true;   // a supervisor stays with each rank
-  bool has_status = true;  // and its status lines reach launch
   int stall_timeout = 60;  // seconds; 0: no stall is reported
   bool end_on_stall = false;
   bool diagnose = true;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "launch/plan/output_words.hpp"
 
+#include "base/text/error.hpp"
+
 #include <algorithm>
 #include <array>
 #include <initializer_list>
@@ -41,6 +43,11 @@ bool has_long_option(std::string_view word, OptionNames names) {
 
 }  // namespace
 
+std::string typed_output(const OutputSpec& output) {
+  if (output.mode == OutputSpec::Mode::screen) return "--tee";
+  return output.mode == OutputSpec::Mode::files ? "--rank-output files" : "--rank-output prefix";
+}
+
 // srun writes stderr to the file of --output too, where --error names no other.
 bool redirects_stderr(std::optional<LauncherKind> kind, const std::vector<std::string>& mpi_arguments) {
   return std::ranges::any_of(mpi_arguments, [&](std::string_view word) {
@@ -48,6 +55,14 @@ bool redirects_stderr(std::optional<LauncherKind> kind, const std::vector<std::s
       return has_short_option(word, "oe") || has_long_option(word, {"output", "error"});
     return word.starts_with('-') && has_part(word, {"output-filename", "merge-stderr", "xml", "errfile"});
   });
+}
+
+void check_frames_arrive(const OutputSpec& output, std::optional<LauncherKind> kind,
+                         const std::vector<std::string>& mpi_arguments) {
+  if (!output.is_framed() || !redirects_stderr(kind, mpi_arguments)) return;
+  const std::string typed = typed_output(output);
+  throw Error(ErrorKind::usage, {typed + " needs the ranks' stderr, which an --mpi-arg redirects",
+                                 "--mpi-arg", typed + " without that --mpi-arg"});
 }
 
 bool shapes_output(LauncherKind kind, const LauncherWords& words, const EnvVars& environment) {

@@ -102,7 +102,6 @@ MonitorSpec resolve_monitor(const LaunchFlags& flags) {
   if (spec.end_on_stall && flags.no_monitor)
     refuse_flags("--on-stall end and --no-monitor conflict", "", "--on-stall end alone");
   spec.supervise = !flags.no_monitor;
-  spec.has_status = spec.supervise && !redirects_stderr(parse_launcher(flags.launcher), flags.mpi_arguments);
   spec.diagnose = !flags.no_diagnose;
   return spec;
 }
@@ -114,13 +113,10 @@ OutputSpec resolve_output(const LaunchFlags& flags, const MonitorSpec& monitor) 
   spec.mode = parse_enum<Mode>("--rank-output", flags.rank_output,
                                {{"screen", Mode::screen}, {"prefix", Mode::prefix}, {"files", Mode::files}});
   if (!spec.is_framed()) return spec;
-  const std::string typed = spec.mode == Mode::screen ? "--tee" : "--rank-output " + flags.rank_output;
+  const std::string typed = typed_output(spec);
   if (flags.tag_output) refuse_flags(typed + " and --tag-output conflict", "", typed + " alone");
   if (!monitor.supervise) refuse_flags(typed + " and --no-monitor conflict", "", typed + " alone");
-  if (!monitor.has_status) {
-    refuse_flags(typed + " needs the ranks' stderr, which an --mpi-arg redirects", "--mpi-arg",
-                 typed + " without that --mpi-arg");
-  }
+  check_frames_arrive(spec, parse_launcher(flags.launcher), flags.mpi_arguments);
   return spec;
 }
 

@@ -57,7 +57,7 @@ LaunchMonitor::LaunchMonitor(System& system, const LaunchRun& run)
   const auto is_here = [&system](const std::string& host) {
     return topology::is_this_host(system.environment, host);
   };
-  if (run.spec.monitor.has_status)
+  if (run.plan.program.has_status)
     ranks_.emplace(run.plan.placed.job.ranks, run.plan.program.token, system.clock.steady(), is_here,
                    is_hydra(run.plan.placed.kind()), run.spec.monitor.stall_timeout);
   const auto on_err = [this](std::uint32_t rank, std::string_view line) {
@@ -76,16 +76,16 @@ RunHooks LaunchMonitor::hooks() {
     hooks.after_all = [this](int mpirun) { remove_session_directory(system_, mpirun); };
   if (run_.plan.program.token.empty() && !run_.spec.monitor.diagnose) return hooks;
   hooks.on_stderr_line = [this](std::string_view line) { take(line); };
-  if (run_.spec.monitor.has_status) {
+  if (run_.plan.program.has_status) {
     hooks.tick = [this](const ChildView& mpirun) { return tick(system_.clock.steady(), mpirun); };
   }
-  if (run_.spec.monitor.has_status && run_.command.forwards_end) {
+  if (run_.plan.program.has_status && run_.command.forwards_end) {
     hooks.on_signal = [this](int signal, bool delivered) {
       const auto now = system_.clock.steady();
       const bool can_save = ranks_->has_report() && job_end() == JobEnd::none;
       return delivered ? stop_.note(signal, now) : stop_.take(signal, can_save, now);
     };
-  } else if (run_.spec.monitor.has_status && run_.plan.placed.kind() != LauncherKind::ssh) {
+  } else if (run_.plan.program.has_status && run_.plan.placed.kind() != LauncherKind::ssh) {
     hooks.on_signal = [this](int signal, bool) { return stop_.pass(signal, system_.clock.steady()); };
   }
   if (output_) hooks.after_lines = [this] { output_->flush(); };

@@ -60,6 +60,42 @@ TEST_CASE("launch writes the run directory, runs mpirun, gives its status") {
   CHECK(launch.err.find("s3cret") == std::string::npos);
 }
 
+// srun(1) of Slurm 22.05: without --error, stderr goes to the file of --output too.
+TEST_CASE(
+    "srun as the automatic choice: where it redirects stderr, no supervisor writes status lines there") {
+  const auto launch_with = [](const std::vector<std::string>& options) {
+    Launch launch;
+    launch.environment.variables.insert({{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_NODELIST", "here"}});
+    launch.processes.answer = [](const Command& command) {
+      ProcessResult answer;
+      if (command[0] == "mpirun")
+        answer.start_error = "No such file or directory";
+      else
+        answer.out = "slurm 22.05.8\n";
+      return answer;
+    };
+    std::vector<std::string> words{"launch", "2", "here"};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {"--", "prog"});
+    launch.run(words);
+    return launch;
+  };
+  const auto reports = [](const Launch& launch) {
+    REQUIRE(launch.processes.ran.back().front() == "srun");
+    return std::ranges::count(launch.processes.ran.back(), "--monitor") == 1;
+  };
+  CHECK(reports(launch_with({})));
+  CHECK(reports(launch_with({"--mpi-arg", "-l"})));
+  for (const char* word : {"-oranks.txt", "--output=ranks.txt", "-eranks.txt", "--error=ranks.txt"}) {
+    CAPTURE(word);
+    CHECK_FALSE(reports(launch_with({"--mpi-arg", word})));
+  }
+  CHECK_FALSE(reports(launch_with({"--mpi-arg", "-o", "--mpi-arg", "ranks.txt"})));
+  const Launch framed = launch_with({"--tee", "--mpi-arg", "-oranks.txt"});
+  CHECK(framed.status == 2);
+  CHECK(framed.err.find("--tee needs the ranks' stderr, which an --mpi-arg redirects") != std::string::npos);
+}
+
 TEST_CASE("-q shows errors and the end of what failed") {
   struct Row {
     int status;

@@ -54,7 +54,6 @@ TEST_CASE("without flags: one attempt, supervised, on the screen, at the documen
   CHECK(spec.launcher.mpirun == "mpirun");
   CHECK(spec.threads.affinity == AffinityMode::automatic);
   CHECK(spec.monitor.supervise);
-  CHECK(spec.monitor.has_status);
   CHECK(spec.monitor.stall_timeout == 60);
   CHECK(spec.monitor.diagnose);
   CHECK_FALSE(spec.output.is_framed());
@@ -180,14 +179,6 @@ TEST_CASE("flags that contradict each other are refused") {
     CAPTURE(row.what);
     CHECK(refusal(row.change).starts_with(row.what));
   }
-}
-
-TEST_CASE("an option of mpirun that redirects stderr leaves supervision, without status") {
-  const LaunchSpec spec = spec_of(with([](LaunchFlags& flags) {
-    flags.mpi_arguments = {"--output-filename", "logs"};
-  }));
-  CHECK(spec.monitor.supervise);
-  CHECK_FALSE(spec.monitor.has_status);
 }
 
 TEST_CASE("PyTorch's main thread is not pinned: its data loaders would inherit the core") {

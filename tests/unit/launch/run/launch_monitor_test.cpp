@@ -315,7 +315,7 @@ TEST_CASE("a killed rank is the cause, though the error of another rank is repor
 TEST_CASE("without supervisors, tokens and diagnosis nothing is read") {
   Job job;
   job.plan.program.token.clear();
-  job.spec.monitor.has_status = false;
+  job.plan.program.has_status = false;
   job.spec.monitor.diagnose = false;
   LaunchMonitor monitor(job.system, job.run);
   const RunHooks hooks = monitor.hooks();

@@ -98,7 +98,7 @@ TEST_CASE("a full disk costs one note, and is tried again") {
 
 TEST_CASE("without reports of the ranks nothing is written") {
   Job job;
-  job.spec.monitor.has_status = false;
+  job.plan.program.has_status = false;
   LaunchMonitor monitor(job.system, job.run);
   monitor.finish(tests::ended(0));
   CHECK(job.files.rewritten.empty());
