@@ -2,6 +2,7 @@
 #include "doctor/diagnose/conclusion.hpp"
 
 #include "base/text/text.hpp"
+#include "doctor/diagnose/alike_failure.hpp"
 #include "doctor/diagnose/exception_cause.hpp"
 #include "doctor/diagnose/exit_status.hpp"
 #include "doctor/diagnose/finding_text.hpp"
@@ -102,8 +103,7 @@ void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed
   const Signature* error = error_class(log.signatures, headline);
   // The class may be in the lines below.
   if (error != nullptr && error->patterns.empty()) error = error_class(log.signatures, message);
-  if (error == nullptr) return;
-  if (error->unless_run_continues && !certainly_failed && run_continues(log)) return;
+  if (error == nullptr || (error->unless_run_continues && !certainly_failed && run_continues(log))) return;
   Place place = line->place;
   const auto ended = log.matches.first_failed_rank(log.sources);
   // Before the message on a rank's end also a line in words that are less sure.
@@ -348,9 +348,9 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
   const LastEpisodes last = last_episodes(log);
   diagnosis.also_seen = log.matches.ranked(log.sources, tagging_command(diagnosis), likely_host(log), last);
   add_status_causes(diagnosis, log);
+  mark_alike_failures(diagnosis, log);
   add_exception(diagnosis, log, last.of_cause);
   add_mismatch(diagnosis, log);
-
   auto& findings = diagnosis.also_seen;
   promote_explanation(diagnosis, log);
   if (!end.status) demote_survived(findings, log);

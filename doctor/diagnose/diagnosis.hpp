@@ -47,6 +47,7 @@ struct Finding {
   std::vector<LogLine> evidence;   // of the earliest; empty if only the exit status matched
   std::vector<LogLine> following;  // the lines behind the evidence, at most 3
   std::uint64_t count = 0;         // how often
+  bool is_same_of_ranks = false;   // those ranks show the same text, and each failed without another one
   bool fails_alike = false;        // all ranks of the run show it: none failed because of another
   bool is_survived = false;        // the run went on after it and failed later by another cause
 };

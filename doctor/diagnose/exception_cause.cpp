@@ -2,6 +2,7 @@
 #include "doctor/diagnose/exception_cause.hpp"
 
 #include "base/text/text.hpp"
+#include "doctor/diagnose/alike_failure.hpp"
 #include "doctor/diagnose/likely_cause.hpp"
 #include "doctor/diagnose/line_pattern.hpp"
 #include "doctor/diagnose/log_finding.hpp"
@@ -12,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 namespace ddlrun::diagnose {
@@ -39,13 +39,8 @@ const PythonException& of_first_rank(const PythonException& exception, const Log
 }
 
 // Who has it, over the whole log.
-struct Repeats {
-  std::set<std::uint32_t> ranks;
-  std::uint64_t count = 0;
-};
-
-Repeats repeats_of(const PythonException& exception, const LogFacts& log) {
-  Repeats repeats;
+RanksAlike repeats_of(const PythonException& exception, const LogFacts& log) {
+  RanksAlike repeats;
   for (const PythonException& one : log.tracebacks.exceptions()) {
     if (!is_same(one, exception)) continue;
     repeats.count += 1 + one.repeats;
@@ -53,14 +48,6 @@ Repeats repeats_of(const PythonException& exception, const LogFacts& log) {
     if (one.place.rank) repeats.ranks.insert(*one.place.rank);
   }
   return repeats;
-}
-
-// Each rank of the run has it: none of them failed because of another. Where lines have no rank only launch's
-// end line shows that: one rank may log an exception and raise it, too.
-bool is_of_all(const Repeats& repeats, std::uint32_t ranks_of_run, const LogFacts& log) {
-  if (ranks_of_run < 2) return false;
-  if (!repeats.ranks.empty()) return repeats.ranks.size() == ranks_of_run;
-  return log.matches.ranks_alike() == ranks_of_run && repeats.count >= ranks_of_run;
 }
 
 // The first exception that is the cause of what follows it, or nullptr.
@@ -150,8 +137,7 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last
   const Signature* signature = find_signature(log.signatures, python_exception_id);
   if (exception == nullptr || signature == nullptr) return;
   exception = &of_first_rank(*exception, log, diagnosis.end.first_rank);
-  const Repeats shown = repeats_of(*exception, log);
-  if (diagnosis.end.ranks == 0) diagnosis.end.ranks = log.matches.ranks_alike();
+  const RanksAlike shown = repeats_of(*exception, log);
   const bool fails_alike = is_of_all(shown, diagnosis.end.ranks, log);
   if (Finding* known = add_to_known(findings, *exception, log); known != nullptr) {
     known->fails_alike = fails_alike;

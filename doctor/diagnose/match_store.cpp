@@ -143,9 +143,12 @@ void MatchStore::add(Match&& match, std::uint64_t episode) {
       !first && (entry.best.sequence == match.sequence || entry.last_sequence == match.sequence);
   entry.last_sequence = match.sequence;
   if (!counted) entry.count += match.count;
+  if (!first && !counted && match.captures.value != entry.best.captures.value) entry.differs = true;
   const Place place = place_of(match);
   if (!place.host.empty() && entry.hosts.size() < max_names) entry.hosts.insert(place.host);
-  if (place.rank && entry.ranks.size() < max_names) entry.ranks.insert(*place.rank);
+  // Whether all ranks show it counts where each fails alone.
+  const std::size_t most_ranks = signature.fails_alone ? max_places : max_names;
+  if (place.rank && entry.ranks.size() < most_ranks) entry.ranks.insert(*place.rank);
   entry.first_sequence = first ? match.sequence : std::min(entry.first_sequence, match.sequence);
   if (first || episode > entry.latest_episode || is_preferred(signature, match, entry.latest))
     entry.latest = match;
@@ -209,6 +212,7 @@ Finding MatchStore::finding_in(const Signature& signature, const Entry& entry, c
   finding.evidence = lines_in(sources[best.source], best.evidence);
   finding.following = lines_in(sources[best.source], best.following);
   finding.count = entry.count;
+  finding.is_same_of_ranks = signature.fails_alone && !entry.differs;
   return finding;
 }
 

@@ -58,6 +58,7 @@ class MatchStore {
     std::uint64_t first_sequence = 0;
     std::uint64_t last_sequence = 0;  // as it was added
     std::uint64_t count = 0;
+    bool differs = false;  // its values do
     std::set<std::string> hosts;
     std::set<std::uint32_t> ranks;
   };

@@ -30,6 +30,7 @@ constexpr auto flags = std::to_array<std::pair<std::string_view, bool Signature:
      {"reports_peer_end", &Signature::reports_peer_end},
      {"unless_run_continues", &Signature::unless_run_continues},
      {"shows_stack", &Signature::shows_stack},
+     {"fails_alone", &Signature::fails_alone},
      {"ends_use", &Signature::ends_use},
      {"last_counts", &Signature::last_counts}});
 

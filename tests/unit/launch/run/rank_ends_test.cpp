@@ -179,6 +179,18 @@ TEST_CASE("an exception of all ranks is at the rank that failed first") {
   CHECK_FALSE(one.monitor->cause().fails_alike);
 }
 
+TEST_CASE("an option that all ranks refuse is at all of them") {
+  Ended job(launch::LauncherKind::ssh);
+  for (const std::uint32_t rank : {0U, 1U})
+    job.print(rank, "usage: train.py [-h]\ntrain.py: error: unrecognized arguments: --batch 3\n");
+  job.end(1, 2);
+  job.end(0, 2);
+  const std::string diagnosis = job.diagnosis(2);
+  CAPTURE(diagnosis);
+  CHECK(diagnosis.find("at: all 2 ranks failed alike") != std::string::npos);
+  CHECK(job.monitor->cause().fails_alike);
+}
+
 namespace {
 
 constexpr const char* key_error =
