@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/os/nearest_file.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
@@ -49,6 +50,21 @@ std::optional<affinity::ThreadMachine> machine_of_options(System& system, const 
   const auto threads =
       static_cast<std::uint32_t>(machine.cores.empty() ? 1 : machine.cores.front().pus.size());
   return affinity::ThreadMachine{packages, cores / packages, threads};
+}
+
+// Of this directory, from which such a job is usually submitted, or beside the script.
+job_scripts::ScriptFiles files_of(System& system, const std::string& script) {
+  const std::string beside = script.find('/') == std::string::npos ? "" : directory_of(script) + "/";
+  const auto exists = [&system, beside](const std::string& path) {
+    return system.files.exists(path) || (!beside.empty() && system.files.exists(beside + path));
+  };
+  const auto nearest = [&system, beside](const std::string& path) {
+    auto near = nearest_file(system, path);
+    if (near || beside.empty()) return near;
+    near = nearest_file(system, beside + path);
+    return near ? std::optional(near->substr(beside.size())) : std::nullopt;
+  };
+  return {exists, nearest};
 }
 
 std::string praise_script(const job_scripts::JobScript& script, const job_scripts::LintContext& context) {
@@ -109,6 +125,8 @@ int run_lint_script(System& system, const LintScriptOptions& options) {
   if (!options.site.empty()) site = schedulers::load_site(system, options.site);
   if (site) context.site = &*site;
   context.machine = machine_of_options(system, options.machine);
+  const job_scripts::ScriptFiles files = files_of(system, options.file);
+  context.files = &files;
   const auto script = job_scripts::parse_job_script(
       system.files.read(options.file, job_scripts::max_script_bytes), options.file);
   if (options.fix) return run_fix(system, script, context);

@@ -8,6 +8,7 @@
 #include "topology/affinity/thread_map.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,11 +30,18 @@ struct Finding {
 
 enum class PbsKind { unspecified, open_pbs, torque };
 
+// The files that a job finds in the directory of its submission; the linter itself reads none.
+struct ScriptFiles {
+  std::function<bool(const std::string& path)> exists;
+  std::function<std::optional<std::string>(const std::string& path)> nearest;  // for a mistyped name
+};
+
 struct LintContext {
   Dialect scheduler = Dialect::none;               // none: by the script's own directives
   PbsKind pbs_kind = PbsKind::unspecified;         // unspecified: by what the script uses
   const templates::SiteProfile* site = nullptr;    // the centre's rules, or null
   std::optional<affinity::ThreadMachine> machine;  // a node of the job, if it is known
+  const ScriptFiles* files = nullptr;              // null: files are not looked for
 };
 
 // In the order of the lines.

@@ -259,6 +259,10 @@ constexpr LintExample examples[] = {
     {"threads-no-number", "P export OMP_NUM_THREADS=many\n/bin/a\n", "P export OMP_NUM_THREADS=4\n/bin/a\n"},
     {"mkl-differs", "P export OMP_NUM_THREADS=4\nexport MKL_NUM_THREADS=8\n/bin/a\n",
      "P export OMP_NUM_THREADS=4\n/bin/a\n"},
+    {"script-missing", "S srun -n 4 python3 trian.py\n", "S srun -n 4 python3 train.py\n", "",
+     "Reported for scripts of Python and shells, also behind srun, mpirun and their like, where a file has "
+     "a\n"
+     "similar name, and until a cd leaves the directory of the submission.\n"},
     {"site-field-missing", "P true\n", "P #PBS -A caffe\n", "scheduler: pbs\nrequired: [account]\n"},
     {"site-walltime", "P true\n", "#!/bin/bash\n#PBS -l walltime=0:30:00\n",
      "scheduler: pbs\nwalltime_most: 30m\n"},
@@ -275,6 +279,18 @@ std::string indented(std::string_view script) {
 }  // namespace
 
 std::span<const LintExample> lint_examples() { return examples; }
+
+const ScriptFiles& example_files() {
+  static const ScriptFiles files{[](const std::string& path) { return path == "train.py"; },
+                                 [](const std::string& path) -> std::optional<std::string> {
+                                   const std::string_view name = base_name(path);
+                                   const auto near =
+                                       closest_match(name, std::vector<std::string>{"train.py"});
+                                   if (!near) return std::nullopt;
+                                   return path.substr(0, path.size() - name.size()) + *near;
+                                 }};
+  return files;
+}
 
 std::string unfold_example(std::string_view text) {
   if (text.starts_with("P ")) return std::string(pbs_example_head) + std::string(text.substr(2));
@@ -293,6 +309,7 @@ std::string explain_rule(const std::string& id) {
   }
   const std::string bad = unfold_example(example->bad);
   LintContext context;
+  context.files = &example_files();
   std::optional<templates::SiteProfile> site;
   if (!example->site.empty())
     site = templates::parse_profile(std::string(example->site), "example", "example.yaml");

@@ -2,6 +2,8 @@
 // An example of each finding: a script that has it, and one, as near as can be, that has not.
 #pragma once
 
+#include "schedulers/scripts/lint.hpp"
+
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +17,9 @@ struct LintExample {
   std::string_view when = {};  // what the rule depends on beside the script, as whole lines
 };
 std::span<const LintExample> lint_examples();
+
+// The directory of the examples: it has train.py, and nothing else.
+const ScriptFiles& example_files();
 
 // The whole script that an example stands for.
 std::string unfold_example(std::string_view text);

@@ -85,6 +85,7 @@ std::vector<Finding> lint_threads(const ScriptView& view);
 std::vector<Finding> lint_torch(const ScriptView& view);
 std::vector<Finding> lint_steps(const ScriptView& view);
 std::vector<Finding> lint_affinity(const ScriptView& view);
+std::vector<Finding> lint_files(const ScriptView& view);
 std::vector<Finding> lint_site(const ScriptView& view);
 
 }  // namespace ddlrun::job_scripts

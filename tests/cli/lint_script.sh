@@ -25,6 +25,16 @@ expect 0 'good.sh: no findings; 4 Slurm options checked' "$DDLRUN" lint-script "
 [ ! -s "$work/out" ] || fail "findings in a clean script"
 "$DDLRUN" lint-script - <"$work/good.sh" >"$work/out" 2>&1 || fail "stdin: $(cat "$work/out")"
 
+# A mistyped script, where another one is here or beside the job script.
+mkdir "$work/typed" && touch "$work/typed/train.py"
+printf '#!/bin/bash\n#SBATCH --time=01:00:00 --ntasks=4\nsrun -n 4 python3 trian.py\n' >"$work/typed/job.sh"
+for place in "$work" "$work/typed"; do
+  expect 1 'job.sh:3:19: warning: the script trian.py does not exist [script-missing]' env -C "$place" "$DDLRUN" lint-script "$work/typed/job.sh"
+  has "a mistyped script" "$work/out" '  try: train.py   # did you mean this?'
+done
+sed -i 's/trian/train/' "$work/typed/job.sh"
+expect 0 'no findings' "$DDLRUN" lint-script "$work/typed/job.sh"
+
 # A note alone is no finding to stop at.
 sed 's/^#SBATCH --time.*/#SBATCH --time=60/' "$work/good.sh" >"$work/note.sh"
 expect 0 'note: --time=60 means 60 minutes [bare-time]' "$DDLRUN" lint-script "$work/note.sh"

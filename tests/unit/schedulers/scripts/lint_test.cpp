@@ -57,6 +57,7 @@ TEST_CASE("each finding where it belongs, and not beside") {
     CAPTURE(example.bad);
     CAPTURE(example.good);
     LintContext context;
+    context.files = &example_files();
     SiteProfile site;
     if (!example.site.empty()) {
       site = parse_profile(std::string(example.site), "centre", "centre.yaml");
