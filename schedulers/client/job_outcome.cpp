@@ -175,8 +175,8 @@ std::string log_words(System& system, const JobRef& job, const JobStatus& status
 }  // namespace
 
 bool is_ending(const JobStatus& status) {
-  const bool completing = status.word.find("COMPLETING") != std::string::npos;  // Slurm; E is PBS's
-  return status.state == JobState::running && (completing || status.word == "E");
+  const bool completing = status.word.find("COMPLETING") != std::string::npos;  // Slurm; E and X are PBS's
+  return status.state == JobState::running && (completing || status.word == "E" || status.word == "X");
 }
 
 int exit_status_of(const JobStatus& status) {
@@ -222,6 +222,7 @@ std::string render_state(const JobStatus& status) {
   if (status.state == JobState::running && !status.hosts.empty())
     return text + " on " + printable(status.hosts) +
            (is_ending(status) ? "; it has ended, the scheduler is cleaning up" : "");
+  if (is_ending(status)) text = "ending";
   const std::string why = because(status);
   return why.empty() ? text : text + ", " + why;
 }

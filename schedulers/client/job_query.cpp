@@ -162,15 +162,16 @@ void ask_scheduler(System& system, SchedulerKind kind, const std::vector<JobId>&
 // Of a task that wrote nothing, PBS has no record where it was deleted while it waited. Returns whether the
 // status changed.
 bool correct_task(System& system, const JobRef& task, JobStatus& status) {
-  const bool is_lost = !task.task.empty() && status.hosts.empty() &&
-                       (status.state == JobState::cancelled || status.state == JobState::unknown);
+  const bool has_no_end = status.state == JobState::unknown || is_ending(status);
+  const bool is_lost =
+      !task.task.empty() && status.hosts.empty() && (status.state == JobState::cancelled || has_no_end);
   if (!is_lost || !task.submitted_here()) return false;
   if (const auto written = read_exit_status(system, task)) {
     status = status_of_written(task, *written, false);
     return true;
   }
   const bool has_ended = is_pbs_like(task.scheduler) && (status.word == "X" || status.word == "F");
-  if (status.state != JobState::unknown || !has_ended) return false;
+  if (!has_no_end || !has_ended) return false;
   status.state = JobState::cancelled;
   status.explained = deleted_while_queued;
   return true;

@@ -51,9 +51,17 @@ std::string time_column(const std::optional<std::uint64_t>& seconds) {
   return fmt::format("{}:{:02}:{:02}", hours, minutes, *seconds % 60);
 }
 
+// No host has it any more, and its end is not known yet: a task of an array that PBS deletes.
+bool is_between(const JobStatus& status) { return is_ending(status) && status.hosts.empty(); }
+
+std::string state_column(const JobStatus& status) {
+  if (is_saved_end(status)) return "stopped";
+  return is_between(status) ? "ending" : std::string(name_of(status.state));
+}
+
 std::string remark(const JobStatus& status) {
   std::string text;
-  if (status.state == JobState::running) {
+  if (status.state == JobState::running && !is_between(status)) {
     text = number_of_hosts(status.hosts) > 1 ? status.hosts : "";  // one stands in its column
   } else if (status.state != JobState::completed || status.at_limit) {
     text = status.clear_reason();
@@ -73,7 +81,7 @@ TableRow row_of(const std::string& id, const JobRef& job, const JobStatus& statu
   const std::string& name = job.name.empty() ? status.name : job.name;
   const std::string& queue = status.queue.empty() ? job.queue : status.queue;
   return {printable(id, 64),
-          std::string(is_saved_end(status) ? "stopped" : name_of(status.state)),
+          state_column(status),
           exit_text(status),
           name.empty() ? "-" : printable(name, 64),
           queue.empty() ? "-" : printable(queue, 32),

@@ -13,6 +13,7 @@ namespace ddlrun::schedulers {
 
 namespace {
 
+constexpr int kArrayBegun = 70;  // of an array that goes on: src/include/job.h
 // Substates of a job in the history.
 constexpr int kTerminated = 91, kFinishedState = 92, kFailed = 93;
 
@@ -144,6 +145,9 @@ void check_lost_task(JobStatus& status, const PbsJob& job, bool terminated) {
   if (terminated) {
     status.state = JobState::cancelled;
     status.explained = deleted_while_queued;
+  } else if (job.number("substate") == kArrayBegun) {
+    status.state = JobState::running;  // as its array, which PBS deletes, or whose other tasks go on
+    status.explained = "PBS has no end of it before that of its array";
   } else if (job.number("Exit_status") == 0) {
     status.state = JobState::completed;  // as all tasks
     status.exit_status = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "schedulers/client/job_query.hpp"
 
+#include "schedulers/client/job_outcome.hpp"
+#include "schedulers/client/job_status_json.hpp"
 #include "tests/support/fake_system.hpp"
 
 #include <doctest/doctest.h>
@@ -191,6 +193,27 @@ TEST_CASE("tasks that waited are cancelled as soon as their array is being delet
   queried.job.id = "32[2].node1";  // asked for alone
   queried.job.task = "2";
   CHECK(read_job_states(system, {queried.job}, unreachable).at(0).state == JobState::cancelled);
+}
+
+// Nothing here was written by such a job, which ddlrun did not submit: its task has no end yet.
+TEST_CASE("a task of a foreign array is ending while its array is being deleted") {
+  Queried queried;
+  queried.job = {};
+  queried.job.id = "24[3].node1";
+  queried.job.task = "3";
+  queried.job.scheduler = SchedulerKind::pbs;
+  queried.processes.answer = [](const Command&) {
+    ProcessResult result;
+    result.out =
+        R"({"Jobs":{"24[3].node1":{"job_state":"X","substate":70,"queue":"normal","comment":"Subjob finished"}}})";
+    return result;
+  };
+  System system = queried.interfaces();
+  UnreachableSchedulers unreachable;
+  const JobStatus status = read_job_states(system, {queried.job}, unreachable).at(0);
+  CHECK_FALSE(is_over(status.state));
+  CHECK(render_state(status).starts_with("ending, PBS has no end of it before that of its array"));
+  CHECK(render_status_table({{queried.job, status}}).find("24[3].node1  ending ") != std::string::npos);
 }
 
 // A long list is not asked for again and again.

@@ -46,10 +46,11 @@ TEST_CASE("a task without a record of its own has neither the end nor the commen
     return pbs_status(parse_qstat_json(R"({"Jobs":{"7[2].s":{)" + fields + "}}}").value().at(0));
   };
   JobStatus status = task(R"("job_state":"X","substate":70,"comment":"Subjob finished")");
-  CHECK(status.state == JobState::unknown);
+  CHECK(status.state == JobState::running);
   CHECK(status.reason.empty());
+  CHECK(status.explained.starts_with("PBS has no end of it"));
   CHECK(task(R"("job_state":"X","substate":70,"comment":"Subjob finished","Exit_status":1)").state ==
-        JobState::unknown);
+        JobState::running);
   status = task(R"("job_state":"F","substate":91,"comment":"Subjob finished","Exit_status":1)");
   CHECK(status.state == JobState::cancelled);
   CHECK(status.clear_reason() == "deleted before it started");
