@@ -9,4 +9,4 @@ run=(--repeat until-pass:2)
 [ "${2:-test}" = test ] || run=(-N)
 # shellcheck disable=SC2086
 exec .ci/chroot.sh "$1" env DDLRUN_TARGETS="ddlrun ddl-train $(printf 'unit_%s ' $modules)" .ci/build_and_test.sh "${run[@]}" \
-  -R "^(unit_(${modules// /|})|cli_(launch|launchers|launch_watch|launch_words|submit)|cluster_(smoke|names|launchers|launch_ssh|submit|healthy))\$"
+  -R "^(unit_(${modules// /|})|cli_(launch(|ers|_stalls|_watch|_words)|submit)|cluster_(smoke|names|launchers|launch_ssh|submit|healthy))\$"

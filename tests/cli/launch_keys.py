@@ -5,12 +5,12 @@
 mpirun leaves its ranks 1 s after a Ctrl-C of its own (Open MPI 4.1); this rank takes 3 s.
 """
 import os
-import pty
-import select
 import shutil
 import sys
 import tempfile
-import time
+
+sys.path.insert(0, os.path.join(os.environ["DDLRUN_SOURCE_DIR"], "tests", "support"))
+from pty_program import PtyProgram  # noqa: E402
 
 if shutil.which("mpirun") is None:
     print("skipped: no mpirun; apt-get install openmpi-bin")
@@ -30,41 +30,13 @@ def check(what, good, found=""):
         print(f"FAILED {what}: {found}")
 
 
-class Terminal:
-    def __init__(self, words):
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.execv(os.environ["DDLRUN"], ["ddlrun", *words])
-        self.bytes = b""
-
-    def shows(self, text, seconds=30):
-        end = time.monotonic() + seconds
-        while text not in self.bytes and time.monotonic() < end:
-            if not select.select([self.fd], [], [], 0.1)[0]:
-                continue
-            try:
-                self.bytes += os.read(self.fd, 65536)
-            except OSError:
-                break
-        return text in self.bytes
-
-    def type(self, keys):
-        os.write(self.fd, keys)
-
-    def status(self):
-        while not self.shows(b"\0never", 0.2):  # a full terminal would stop it
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid:
-                return os.waitstatus_to_exitcode(status)
-        return None
-
-
-terminal = Terminal(["launch", "1", "-q", "--", "sh", "-c", RANK])
+terminal = PtyProgram([os.environ["DDLRUN"], "launch", "1", "-q", "--", "sh", "-c", RANK])
 check("the start", terminal.shows(b"ready"), terminal.bytes)
 terminal.type(b"some words\n")
 check("what is typed", terminal.shows(b"got some words"), terminal.bytes)
 terminal.type(b"\x03")
-status = terminal.status()
+ended = terminal.end(seconds=60)
+status = None if ended is None else os.waitstatus_to_exitcode(ended)
 check("the status after Ctrl-C", status == 75, f"{status}: {terminal.bytes}")
 check("saved after Ctrl-C", os.path.exists(f"{work}/saved"), terminal.bytes)
 shutil.rmtree(work)

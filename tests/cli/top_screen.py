@@ -6,14 +6,15 @@ top_screen.py DDLRUN RUN RANKS: a run that goes on. Prints what is wrong; exit s
 """
 import fcntl
 import os
-import pty
 import re
-import select
 import signal
 import struct
 import sys
 import termios
 import time
+
+sys.path.insert(0, os.path.join(os.environ["DDLRUN_SOURCE_DIR"], "tests", "support"))
+from pty_program import PtyProgram  # noqa: E402
 
 DDLRUN, RUN, RANKS = sys.argv[1], sys.argv[2], int(sys.argv[3])
 ENTER, LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"
@@ -27,37 +28,17 @@ def check(what, good, found=""):
         print(f"FAILED {what}: {found}")
 
 
-class Screen:
+class Screen(PtyProgram):
     """A child on a terminal, and the last picture that it drew."""
 
-    def __init__(self, columns, rows, arguments=(), **variables):
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.environ.update({"TERM": "xterm", **variables})
-            time.sleep(0.2)
-            os.execv(DDLRUN, [DDLRUN, "top", *arguments, RUN])
+    def __init__(self, columns, rows, arguments=(), words=None, **variables):
+        command = words or [DDLRUN, "top", *arguments, RUN]
+        super().__init__(command, {"TERM": "xterm", **variables}, wait=0.2)
         self.resize(columns, rows)
         self.modes = termios.tcgetattr(self.fd)
-        self.bytes, self.status = b"", None
 
     def resize(self, columns, rows):
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-    def read(self, seconds):
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            if not select.select([self.fd], [], [], 0.05)[0]:
-                continue
-            try:
-                self.bytes += os.read(self.fd, 65536)
-            except OSError:  # the other end is closed
-                return
-
-    def wait_for(self, condition, seconds=15):
-        end = time.monotonic() + seconds
-        while not condition() and time.monotonic() < end:
-            self.read(0.1)
-        return condition()
 
     def lines(self):
         """The last whole picture, without colours."""
@@ -69,16 +50,6 @@ class Screen:
 
     def drawn(self):
         return self.bytes.count(b"\x1b[J")
-
-    def end(self, seconds=10):
-        end = time.monotonic() + seconds
-        while self.status is None and time.monotonic() < end:
-            self.read(0.05)
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid:
-                self.status = status
-        self.read(0.2)
-        return self.status
 
     def restored(self, what):
         # Line by line and with echo again, on the screen that was there before.
@@ -108,7 +79,7 @@ for columns, rows in ((80, 24), (200, 50)):
     drawn = screen.drawn()
     screen.read(4.5)
     check(f"{columns} columns: drawn again", screen.drawn() >= drawn + 2, screen.drawn() - drawn)
-    os.write(screen.fd, b"q")
+    screen.type(b"q")
     check(f"{columns} columns: q", screen.end() == 0, screen.status)
     screen.restored(f"{columns} columns")
 
@@ -121,13 +92,13 @@ check("resize", screen.wait_for(lambda: len(screen.lines()) == 9 and "READ+WRITE
 check("resize: fewer lines than ranks", RANKS < 3 or any(re.match("and [0-9]+ more", x) for x in screen.lines()),
       screen.lines())
 # Keys that mean nothing, arrows among them, and those that sort.
-os.write(screen.fd, b"\x1b[A\x1bOqx")
+screen.type(b"\x1b[A\x1bOqx")
 screen.resize(80, 24)
 screen.wait_for(lambda: len(screen.lines()) == 24)
-os.write(screen.fd, b"c")
+screen.type(b"c")
 first = lambda: next((x.split()[0] for x in screen.lines() if re.match(r" +\d+  ", x)), "")
 check("c: the busiest rank comes first", screen.wait_for(lambda: first() == "1", 5), screen.lines())
-os.write(screen.fd, b"r")
+screen.type(b"r")
 check("r: by rank", screen.wait_for(lambda: first() == "0", 5), screen.lines())
 # Ctrl-Z, as a shell sees it, and back. (The kernel drops it in a group without a shell: STOP stands for it.)
 os.kill(screen.pid, signal.SIGSTOP)
@@ -141,24 +112,18 @@ check("TERM", os.WEXITSTATUS(screen.end() or 0) == 143, screen.status)
 screen.restored("TERM")
 
 # Ctrl-Z with a shell above: the terminal is the shell's meanwhile.
-pid, fd = pty.fork()
-if pid == 0:
-    os.environ["TERM"] = "xterm"
-    os.execv("/bin/bash", ["bash", "--norc", "-i"])
-shell = Screen.__new__(Screen)
-shell.pid, shell.fd, shell.bytes, shell.status = pid, fd, b"", None
-shell.resize(80, 24)
-os.write(fd, f"PS1='ready> '; {DDLRUN} top {RUN}\n".encode())
+shell = Screen(80, 24, words=["/bin/bash", "--norc", "-i"])
+shell.type(f"PS1='ready> '; {DDLRUN} top {RUN}\n".encode())
 check("a shell: top", shell.wait_for(lambda: shows_ranks(shell)), shell.bytes[-300:])
-os.write(fd, b"\x1a")
+shell.type(b"\x1a")
 check("Ctrl-Z: the shell's screen", shell.wait_for(lambda: b"Stopped" in shell.bytes.split(LEAVE)[-1], 5), shell.bytes[-300:])
 shell.bytes = b""
-os.write(fd, b"stty -a | grep -o -- '-*icanon'; fg\n")
+shell.type(b"stty -a | grep -o -- '-*icanon'; fg\n")
 check("Ctrl-Z: the modes", shell.wait_for(lambda: re.search(rb"[\r\n]icanon", shell.bytes), 5), shell.bytes)
 check("fg: top again", shell.wait_for(lambda: ENTER in shell.bytes and shows_ranks(shell), 5), shell.bytes[-300:])
-os.write(fd, b"\x03")
+shell.type(b"\x03")
 shell.read(1)
-os.write(fd, b"echo status $?; exit\n")
+shell.type(b"echo status $?; exit\n")
 check("Ctrl-C: status", shell.wait_for(lambda: re.search(rb"[\r\n]status 130", shell.bytes), 5), shell.bytes[-300:])
 shell.end()
 
@@ -166,7 +131,7 @@ shell.end()
 screen = Screen(80, 24, NO_COLOR="1")
 screen.wait_for(lambda: shows_ranks(screen))
 check("NO_COLOR", not re.search(rb"\x1b\[[0-9;]*[1-9]m", screen.bytes), screen.bytes[-300:])
-os.write(screen.fd, b"\x03")
+screen.type(b"\x03")
 check("Ctrl-C", os.WEXITSTATUS(screen.end() or 0) == 130, screen.status)
 screen.restored("Ctrl-C")
 screen = Screen(80, 24, ("--interval", "1"), TERM="dumb")

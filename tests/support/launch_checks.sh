@@ -21,6 +21,9 @@ launch() {
   "$DDLRUN" launch "$@" > "$name.out" 2> "$name.err" < /dev/null || status=$?
 }
 
+# Parts that run side by side have a directory and a record of runs of their own.
+own_place() { cd "$work" && export XDG_STATE_HOME=$work/state; }
+
 # (The brackets keep grep from finding itself.)
 left() { grep -lzxe "[${1:0:1}]${1:1}" /proc/[0-9]*/cmdline 2> /dev/null | wc -l; }
 # wait_for WORD COUNT: until so many processes have it; false after 10 s
