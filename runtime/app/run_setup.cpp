@@ -142,9 +142,8 @@ RunIdentity make_identity(const RunSetup& prepared, const DataRequest& request, 
   identity.dims = dims == nullptr ? "" : dims;
   identity.servers = prepared.facts.servers;
   identity.model = render_model(prepared.net, prepared.data, request);
-  // The names of a list begin at a directory that the list does not have: root_directory, or this one.
-  const bool is_list = prepared.data.kind == name_of(DataKind::list);
-  identity.model["test_data"] = is_list ? "" : place_from_everywhere(prepared.data.test_path);
+  identity.model["test_data"] = place_from_everywhere(prepared.data.test_path);
+  identity.model["test_root"] = place_from_everywhere(prepared.data.test_root);
   return identity;
 }
 

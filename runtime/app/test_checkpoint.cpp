@@ -93,6 +93,7 @@ Error refuse_classes(const std::string& what, const std::string& data) {
 // from the training.
 SourcePtr open_test_images(const SavedModel& model, const std::string& data, const TestRequest& test) {
   DataRequest request = model.images;
+  if (test.data.empty()) request.root = model.test_root;
   if (test.errors) request.memory = 0;  // a copy in memory has no names of files
   const auto own = detect_split(data, true);
   const auto train = request.val_fraction > 0.0 ? detect_split(data, false) : std::nullopt;

@@ -8,6 +8,7 @@
 #include "runtime/app/run_setup.hpp"
 #include "runtime/checkpoint/checkpoint_saver.hpp"
 #include "runtime/checkpoint/stop_signal.hpp"
+#include "runtime/checkpoint/unsaved_steps.hpp"
 #include "runtime/comm/session.hpp"
 #include "runtime/parameter_server/ddl_ps_transport.hpp"
 #include "runtime/parameter_server/server_trainer.hpp"
@@ -19,6 +20,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 namespace ddlrun::runtime {
@@ -93,6 +95,18 @@ class CollapseWarning : public TrainObserver {
   std::string checkpoint_;  // the directory, "" for none
 };
 
+// Runs the training, and prints on rank 0 what an error leaves unsaved.
+TrainSummary run_reporting(const std::function<TrainSummary()>& run,
+                           const std::optional<UnsavedSteps>& steps) {
+  try {
+    return run();
+  } catch (...) {
+    if (const auto unsaved = steps ? steps->describe() : std::nullopt)
+      fmt::print(stderr, "{}", render_message(train_name, "note", *unsaved));
+    throw;
+  }
+}
+
 bool is_in(const std::string& file, const std::string& directory) {
   std::error_code ignored;
   const std::filesystem::path parent = std::filesystem::path(file).parent_path();
@@ -117,6 +131,9 @@ bool train_on(const TrainOptions& options, const CaffeCommand& caffe, Communicat
   if (telemetry.sink() != nullptr) trace = make_train_trace(*telemetry.sink(), prepared.net);
   TrainSaver none;
   std::optional<CheckpointSaver> saver;
+  std::optional<UnsavedSteps> unsaved;
+  ObserverFanout observers;
+  observers.add(telemetry.observer());
   if (!options.checkpoint.empty()) {
     const bool continues = first && start && is_in(start->path, options.checkpoint);
     const CheckpointPlan plan{options.checkpoint,
@@ -126,12 +143,11 @@ bool train_on(const TrainOptions& options, const CaffeCommand& caffe, Communicat
                               continues ? start->damaged : std::vector<std::size_t>{},
                               resume_command(options)};
     if (first && !continues) warn_other_run(options.checkpoint, newest_step(*disk, options.checkpoint));
-    saver.emplace(plan, prepared.net, prepared.plan, prepared.identity, *disk, ranks, telemetry.observer(),
+    if (first) observers.add(unsaved.emplace(options.checkpoint, plan.resume_command));
+    saver.emplace(plan, prepared.net, prepared.plan, prepared.identity, *disk, ranks, observers,
                   StopSignals::wanted);
   }
   if (first) print_start(options, caffe, prepared, start);
-  ObserverFanout observers;
-  observers.add(telemetry.observer());
   std::optional<CollapseWarning> collapse;
   if (first) {
     collapse.emplace(prepared.data, prepared.facts.lr, options);
@@ -139,8 +155,10 @@ bool train_on(const TrainOptions& options, const CaffeCommand& caffe, Communicat
   }
   const RunHooks ends{observers, saver ? static_cast<TrainSaver&>(*saver) : none,
                       start ? &start->state : nullptr, trace ? &*trace : nullptr};
-  const TrainSummary summary = telemetry.run(
-      [&] { return train_prepared(prepared, ranks, ends, stall_inspector.watch(options.stall_seconds)); });
+  const auto train_all = [&] {
+    return train_prepared(prepared, ranks, ends, stall_inspector.watch(options.stall_seconds));
+  };
+  const TrainSummary summary = run_reporting([&] { return telemetry.run(train_all); }, unsaved);
   if (first && summary.stopped) {
     print_stop(options, summary);
   } else if (first) {

@@ -44,6 +44,7 @@ class ModelReader {
     model.images.crop = sides("image_crop");
     model.images.val_fraction = fraction("val_fraction");
     model.test_data = optional_text("test_data");
+    model.test_root = optional_text("test_root");
     model.transform.crop = model.images.crop;
     model.transform.mean = values("image_mean");
     model.transform.scale = values("image_scale");

@@ -24,6 +24,7 @@ struct SavedModel {
   Shape decoded;                         // of an image before the crop
   Transform transform;                   // crop, mean and scale
   std::string test_data;                 // the test images of the training; "" if unknown
+  std::string test_root;                 // where the names of their list begin; "" for no list
   std::vector<std::string> class_names;  // one for each class: "0", "1" where the images had no names
 
   std::vector<float> parameters;  // [net.parameter_count]

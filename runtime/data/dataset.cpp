@@ -164,6 +164,10 @@ Dataset load_dataset(const DataRequest& request) {
   of_test.classes = data.classes;
   of_test.channels = data.train_images->shape().channels;  // a grey image among the tests is no reason
   data.test_images = open_split(place.test, of_test, directories);
+  if (place.test.kind == DataKind::list) {
+    const std::string root = list_files(place.test, of_test, directories).directory();
+    data.test_root = root.empty() ? "." : root;
+  }
   if (request.val_fraction > 0.0 && place.test.kind == DataKind::directories)
     for (Message& warning : find_untested(directories, *data.test_images))
       data.warnings.push_back(std::move(warning));

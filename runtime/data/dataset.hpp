@@ -22,6 +22,7 @@ namespace ddlrun::runtime {
 struct Dataset {
   std::string directory;  // as requested
   std::string test_path;  // of the test images alone, or of what they are divided from
+  std::string test_root;  // where the names of a list of test images begin; "" for no list
   std::string kind;       // detected format: "MNIST's IDX files"
   SourcePtr train_images;
   SourcePtr test_images;

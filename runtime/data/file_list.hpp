@@ -28,7 +28,8 @@ class FileList {
   std::string_view name(std::size_t index) const;
   std::string path(std::size_t index) const;  // joined with the directory unless absolute
   Label label(std::size_t index) const { return labels_[index]; }
-  std::uint64_t fingerprint() const;  // of names and labels, without the directory
+  const std::string& directory() const { return directory_; }  // where names begin; "": the working directory
+  std::uint64_t fingerprint() const;                           // of names and labels, without the directory
 
   // The files of the test part, or the others. The hash of a name decides: each rank and each run find the
   // same part, and a file that is added moves no other one. Throws Error(request) where a class or the test

@@ -27,8 +27,8 @@ std::string suggest_lower_rate(const StepContext& place, bool scaled) {
                        schedule.gamma, schedule.peak, rate);
   }
   const double reached = place.step < schedule.warmup_steps ? rate : schedule.peak;
-  const std::string lr =
-      fmt::format("--lr {:.3g}{}", std::min(reached / 10.0, usual_rate), scaled ? " --lr-scale none" : "");
+  const std::string lr = fmt::format("--lr {:.3g}{}{}", std::min(reached / 10.0, usual_rate),
+                                     scaled ? " --lr-scale none" : "", place.advise_clip ? " --clip 5" : "");
   const std::size_t warmup = std::min(schedule.total_steps / 10, longest_warmup);
   return warmup <= std::max<std::size_t>(schedule.warmup_steps, 1)
              ? lr

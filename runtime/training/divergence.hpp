@@ -14,10 +14,11 @@ namespace ddlrun::runtime {
 struct StepContext {
   std::size_t step = 0;  // from 0
   const LrSchedule& schedule;
+  bool advise_clip = false;  // gradients are not clipped, and could be
 };
 
-// Options for a lower learning rate: "--lr 0.002 --warmup-steps 16", or a rate that does not grow. `scaled`:
-// the number of ranks may have scaled --lr.
+// Options for a lower learning rate: "--lr 0.002 --clip 5 --warmup-steps 16", or a rate that does not grow.
+// `scaled`: the number of ranks may have scaled --lr.
 std::string suggest_lower_rate(const StepContext& place, bool scaled);
 
 // The loss or the gradients of some rank are not finite; `mine`: those of this rank. The error names the

@@ -25,6 +25,11 @@ void set_total_steps(TrainPlan& plan, std::size_t steps) {
   plan.epochs = (steps + plan.steps_per_epoch - 1) / plan.steps_per_epoch;
 }
 
+bool clips_no_gradients(const TrainPlan& plan) {
+  return plan.optimizer.clip == 0.0 && plan.overlap != Overlap::across &&
+         plan.placement != OptimizerPlacement::host;
+}
+
 void check_accumulation(const TrainPlan& plan, std::size_t ranks) {
   const std::size_t images = plan.global_batch / ranks;
   if (images % plan.accumulate == 0) return;

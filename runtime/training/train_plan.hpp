@@ -41,6 +41,9 @@ std::size_t steps_of_epoch(const TrainPlan& plan, std::size_t images);
 // unchanged.
 void set_total_steps(TrainPlan& plan, std::size_t steps);
 
+// Gradients are not clipped, and could be: their norm needs all sums on each rank before a step ends.
+bool clips_no_gradients(const TrainPlan& plan);
+
 // Throws Error(usage) unless the batch can be split into micro-batches of equal size on all ranks.
 void check_accumulation(const TrainPlan& plan, std::size_t ranks);
 

@@ -93,6 +93,7 @@ class Trainer {
   }
 
  private:
+  StepContext context(std::size_t step) const { return {step, plan_.schedule, clips_no_gradients(plan_)}; }
   static TrainPlan filled(TrainPlan plan, const Dataset& data) {
     plan.schedule.total_steps = total_steps(plan, data.train_images->count());
     return plan;
@@ -182,14 +183,14 @@ class Trainer {
   void save(SaveReason reason) {
     const auto start = Clock::now();
     // The same on all ranks, because all apply the same sums.
-    if (!weights_.finite()) throw_weights_not_finite({position_.step, plan_.schedule});
+    if (!weights_.finite()) throw_weights_not_finite(context(position_.step));
     saver_.save({position_, weights_.parameters(), weights_.optimizer_state(), engine_->state()}, reason);
     record_span(TraceLane::saving, &TrainTrace::save, start);
   }
 
   StepRecord run_step() {
     const auto start = Clock::now();
-    const StepContext place{position_.step, plan_.schedule};
+    const StepContext place = context(position_.step);
     const double lr = learning_rate(plan_.schedule, position_.step);
     LossSum mine;
     StepRecord record{position_.step + 1, position_.epoch, 0.0, lr};
@@ -231,9 +232,7 @@ class Trainer {
   }
 
   // In the forward pass of a step: the sums are of the previous step, and all ranks throw here.
-  [[noreturn]] void throw_late_sum_not_finite() const {
-    throw_sum_not_finite({position_.step - 1, plan_.schedule});
-  }
+  [[noreturn]] void throw_late_sum_not_finite() const { throw_sum_not_finite(context(position_.step - 1)); }
 
   std::array<float, total_count> totals_of(const LossSum& mine) const {
     std::array<float, total_count> totals{};

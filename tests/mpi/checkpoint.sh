@@ -19,6 +19,11 @@ expect 0 'ddl-train: ok' ranks 2 "$train" "${common[@]}" --lr-decay none --momen
 python3 "$here/read_checkpoint.py" lenet5 0.01 "$work/one/ckpt-000031.safetensors" "$work/one/ckpt-000032.safetensors" ||
   fail 'another reader finds faults'
 
+# What an error leaves unsaved, and a way to a rate that numbers bear.
+expect 3 'note: the run ends after step 1 of 125; nothing was saved' ranks 2 "$train" --data "$subset" --global-batch 40 --lr 1e30 --quiet \
+  --checkpoint "$work/lost"
+grep -q 'try: --lr 0.02 --lr-scale none --clip 5' "$work/err" || fail "no --clip: $(cat "$work/err")"
+
 # Stopped by USR1 to one rank, or TERM to all, and gone on until it is over: the weights of one run.
 expect 0 'ddl-train: ok' ranks 2 "$train" "${whole[@]}"
 straight=$(hash_of "$work/out")

@@ -57,8 +57,25 @@ else
   echo 'not compared with PyTorch: no Python with torch, numpy and yaml (apt-get install python3-torch python3-yaml)'
 fi
 
-# Grey pictures of two classes, in directories of a class too, for a net with ten outputs.
+# Lists, whose names begin at the list or where the training was called: the test works from another directory.
 picture() { mkdir -p "$(dirname "$1")" && { printf 'P5 28 28 255\n'; head -c 784 /dev/zero | tr '\0' "$2"; } > "$1"; }
+for i in 1 2 3 4; do
+  picture "$work/listed/black/$i.pgm" "\\00$i"
+  picture "$work/listed/white/$i.pgm" "\\37$i"
+  printf '%s\n' "black/$i.pgm 0" "white/$i.pgm 1" >> "$work/listed/train.txt"
+  printf '%s\n' "listed/black/$i.pgm 0" "listed/white/$i.pgm 1" >> "$work/from_here.txt"
+done
+cp "$work/listed/train.txt" "$work/listed/val.txt"
+mkdir -p "$work/lists" && mv "$work/from_here.txt" "$work/lists/"
+train_on() { (cd "$work" && "$train" --data "$1" --test-data "$2" --net lenet5 --batch-size 4 --epochs 2 --checkpoint "$3" --quiet); }
+expect 0 'ok net' train_on listed/train.txt listed/val.txt beside
+expect 0 'ok net' train_on lists/from_here.txt lists/from_here.txt called
+for place in beside called; do
+  expect 0 "(the data of the checkpoint's training)" "$train" test "$work/$place"
+  grep -q 'of 4' "$work/out" || fail "$place: not all images of the list: $(cat "$work/out")"
+done
+
+# Grey pictures of two classes, in directories of a class too, for a net with ten outputs.
 for part in train val; do
   for i in 1 2 3 4 5 6 7 8; do
     picture "$work/grey/$part/black/s$((i % 2))/$i.pgm" "\\00$((i % 7))"

@@ -182,6 +182,8 @@ TEST_CASE("learning rate: what to type where numbers are none any more") {
   CHECK(suggest_lower_rate({5000, falls}, true) == "--lr 0.01 --lr-scale none --warmup-steps 100");
   const LrSchedule rises{0.1, 100, 5000, LrDecay::cosine, 0.0, 0.0, 0, {}};
   CHECK(suggest_lower_rate({9, rises}, false) == "--lr 0.001");
+  CHECK(suggest_lower_rate({9, rises, true}, false) == "--lr 0.001 --clip 5");
+  CHECK(suggest_lower_rate({5000, falls, true}, false) == "--lr 0.01 --clip 5 --warmup-steps 100");
 }
 
 TEST_CASE("threads: cores are shared by the ranks with the same mask") {
