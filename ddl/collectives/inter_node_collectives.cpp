@@ -4,6 +4,7 @@
 #include "ddl/collectives/inter_node_broadcast.hpp"
 #include "ddl/collectives/inter_node_exchange.hpp"
 #include "ddl/collectives/inter_node_pipeline.hpp"
+#include "ddl/collectives/inter_node_sizes.hpp"
 #include "ddl/error.hpp"
 
 #include <fmt/format.h>
@@ -15,9 +16,7 @@
 namespace ddl {
 namespace {
 
-constexpr int max_ranks_of_comm = 1024;  // what reduce() adds at once
-constexpr int max_direct_peers = 7;      // gathered: beyond, doubling takes fewer messages
-constexpr std::size_t column_lag = 4;    // messages under way to each rank while others are added
+constexpr std::size_t column_lag = 4;  // messages under way to each rank while others are added
 
 void check_call(PeerComms comms, const InterNodeOptions& options) {
   for (PeerComm* comm : comms) {

@@ -13,6 +13,7 @@
 // narrowed.
 #pragma once
 
+#include "ddl/collectives/inter_node_sizes.hpp"
 #include "ddl/core/kernels.hpp"
 #include "ddl/transport/peer_comm.hpp"
 
@@ -40,8 +41,8 @@ struct InterNodeOptions {
   // Long vectors travel in messages of about this size: below the eager limits of MPI (64 kB for TCP). Larger
   // ones are announced first, and the answer waits behind the data in the network's queues: 80 % of a wire,
   // not 99 %.
-  std::size_t message_bytes = 32 << 10;
-  std::size_t gathered_bytes = 16 << 10;  // best: gathered when a rank would send no more than this
+  std::size_t message_bytes = usual_message;
+  std::size_t gathered_bytes = most_gathered;  // best: gathered when a rank would send no more than this
 };
 
 // A rank's wires, lowest level first; empty where there is one host.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/collectives/inter_node_pipeline.hpp"
 
+#include "ddl/collectives/inter_node_sizes.hpp"
 #include "ddl/core/rounding.hpp"
 
 #include <algorithm>
@@ -8,9 +9,7 @@
 namespace ddl {
 namespace {
 
-constexpr std::size_t pipeline_lag = 8;             // chunks that are under way in each stage
-constexpr std::size_t chunks_aimed_at = 16;         // so that the first and the last cost little
-constexpr std::size_t smallest_message = 16 << 10;  // below, a message costs more than its bytes
+constexpr std::size_t pipeline_lag = 8;  // chunks that are under way in each stage
 
 struct ChunkStage {
   std::size_t level = 0;
