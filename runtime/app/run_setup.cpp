@@ -10,6 +10,7 @@
 #include "runtime/data/open_images.hpp"
 #include "runtime/data/synthetic.hpp"
 #include "runtime/engine/cpu/cpu_engine.hpp"
+#include "runtime/telemetry/layers_record_json.hpp"
 
 #include <fmt/format.h>
 
@@ -100,6 +101,8 @@ RunFacts make_facts(const TrainOptions& options, const RunSetup& prepared, const
   facts.seed = options.seed;
   facts.device = prepared.device.name;
   facts.engine = prepared.device.engine;
+  if (options.parameter_servers == 0)
+    facts.layers_record = render_layers_record(prepared.net, plan, prepared.device.name == "cpu");
   return facts;
 }
 

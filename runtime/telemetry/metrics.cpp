@@ -76,6 +76,7 @@ MetricsJson epoch_json(const EpochRecord& record) {
 MetricsJson summary_json(const RunFacts& facts, const TrainSummary& summary) {
   return {{"schema", "ddlrun.train/1"},
           {"net", facts.net},
+          {"parameters", facts.parameters},
           {"data", facts.data},
           {"ranks", facts.ranks},
           {"workers", facts.ranks - facts.servers},

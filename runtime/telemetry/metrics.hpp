@@ -42,6 +42,7 @@ struct RunFacts {
   std::uint64_t seed = 0;
   std::string device;
   std::string engine;
+  std::string layers_record;  // render_layers_record(); "": none
   std::uint64_t peak_memory_bytes = 0;  // of the rank that used most; known at the end
   int peak_memory_rank = 0;
 };

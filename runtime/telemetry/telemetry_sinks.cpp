@@ -84,6 +84,7 @@ TelemetrySinks::TelemetrySinks(const TelemetryPlan& plan, const RunFacts& facts,
     tensorboard_.emplace(first_ ? plan_.tensorboard : "", facts_);
     if (!first_) return;
     metrics_->write(render_config_record(facts_));
+    if (!facts_.layers_record.empty()) metrics_->write(facts_.layers_record);
     metrics_->flush();
   });
   if (first_) {

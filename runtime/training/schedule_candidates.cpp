@@ -22,7 +22,13 @@ bool shares_weights_on_host(const TrainPlan& plan, const Communicator& ranks) {
 
 std::vector<ReduceSchedule> schedule_candidates(const TrainPlan& plan, const Net& net,
                                                 const Communicator& ranks, bool reports_reads) {
-  if (ranks.size() == 1 || plan.overlap == Overlap::off) return {{}};
+  if (ranks.size() == 1) return {{}};
+  return schedules_of_several_ranks(plan, net, reports_reads, ranks.chunk_invariant_sums());
+}
+
+std::vector<ReduceSchedule> schedules_of_several_ranks(const TrainPlan& plan, const Net& net,
+                                                       bool reports_reads, bool chunk_invariant) {
+  if (plan.overlap == Overlap::off) return {{}};
   std::vector<std::size_t> sizes{std::size_t{64} << 10U, std::size_t{256} << 10U, usual_bucket,
                                  std::size_t{4} << 20U, std::size_t{16} << 20U};
   if (plan.bucket_bytes != 0) sizes = {plan.bucket_bytes};
@@ -32,7 +38,7 @@ std::vector<ReduceSchedule> schedule_candidates(const TrainPlan& plan, const Net
                                                  : std::vector<ReduceSchedule>{};
   const bool only_across = plan.overlap == Overlap::across && !across.empty();
   // Another cut would be other bits: nothing is tried, so that each run is the same.
-  if (!ranks.chunk_invariant_sums()) {
+  if (!chunk_invariant) {
     return {only_across ? across[across.size() / 2]
                         : ReduceSchedule{true, plan.bucket_bytes != 0 ? plan.bucket_bytes : usual_bucket}};
   }
