@@ -32,13 +32,7 @@ TrainRun run_one_scaling(System& system, const ScalingRequest& request, const Sc
                          std::size_t number, std::size_t of) {
   const Command command = scaling_command(system.environment, request, run);
   system.err(fmt::format("ddlrun: {} of {}: {} ...\n", number, of, scaling_run_name(run)));
-  const ProcessResult result = system.processes.run(command, {});
-  if (!result.ok()) {
-    system.err(error_of(result.err));
-    throw Error(ErrorKind::request,
-                {fmt::format("{}: ended with status {}", scaling_run_name(run), result.exit_status),
-                 result.start_error, render_shell(command)});
-  }
+  const ProcessResult result = run_bench_child(system, command, scaling_run_name(run));
   TrainRun found = bench_report::parse_train_summary(result.out, scaling_run_name(run));
   found.hosts = run.hosts;
   system.err(fmt::format("ddlrun: {}: {:.0f} images/s, after {:.0f} s\n", scaling_run_name(run),
@@ -47,6 +41,14 @@ TrainRun run_one_scaling(System& system, const ScalingRequest& request, const Sc
 }
 
 }  // namespace
+
+ProcessResult run_bench_child(System& system, const Command& command, const std::string& name) {
+  ProcessResult result = system.processes.run(command, {});
+  if (result.ok()) return result;
+  system.err(error_of(result.err));
+  throw Error(ErrorKind::request, {fmt::format("{}: ended with status {}", name, result.exit_status),
+                                   result.start_error, render_shell(command)});
+}
 
 Command scaling_command(const Environment& environment, const ScalingRequest& request,
                         const ScalingRun& run) {

@@ -23,6 +23,9 @@ struct ScalingRequest {
 
 Command scaling_command(const Environment& environment, const ScalingRequest& request, const ScalingRun& run);
 
+// Runs it to its end. Throws Error(request) if it fails, after the end of its messages. `name`: for people.
+ProcessResult run_bench_child(System& system, const Command& command, const std::string& name);
+
 // Throws Error(request) with the end of a run's messages if it fails.
 bench_report::Scaling run_scaling(System& system, const ScalingRequest& request);
 

@@ -16,6 +16,7 @@ struct TrainRun {
   int ranks = 1;
   int hosts = 1;  // not in the summary: those that were asked for
   int threads = 1;
+  std::size_t parameters = 0;  // 0: an older ddl-train does not print them
   std::size_t global_batch = 0;
   std::size_t steps = 0;
   double images_per_second = 0.0;

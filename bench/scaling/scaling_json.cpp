@@ -63,6 +63,7 @@ TrainRun parse_train_summary(std::string_view text, const std::string& where) {
     if (net != json.end() && net->is_string()) run.net = net->get<std::string>();
     run.ranks = static_cast<int>(positive_count(json, "ranks", where));
     run.threads = static_cast<int>(positive_count(json, "threads", where));
+    if (json.contains("parameters")) run.parameters = positive_count(json, "parameters", where);
     run.global_batch = positive_count(json, "global_batch", where);
     run.steps = positive_count(json, "steps", where);
     run.images_per_second = positive_number(json, "images_s", where);
@@ -85,6 +86,8 @@ std::string render_scaling_json(const Scaling& scaling) {
                       {"runs", ScalingJson::array()}};
   for (const ScalingRow& row : scaling.rows) {
     json["runs"].push_back({{"ranks", row.run.ranks},
+                            {"hosts", row.run.hosts},
+                            {"parameters", row.run.parameters},
                             {"threads", row.run.threads},
                             {"global_batch", row.run.global_batch},
                             {"steps", row.run.steps},

@@ -17,6 +17,7 @@ constexpr double right_panel = 520;
 constexpr double top = 70;
 constexpr double bottom = top + panel_height;
 constexpr int grid_steps = 4;
+constexpr std::size_t most_long_labels = 5;  // that stand side by side
 
 constexpr std::string_view compute_colour = "#4878a8";
 constexpr std::string_view exposed_colour = "#d9822b";
@@ -58,8 +59,10 @@ std::string draw_speed(const Scaling& scaling) {
     measured += svg_point(x, y);
     ideal += svg_point(x, bottom - panel_height * first * row.ideal / highest);
     marks += svg_circle(x, y, 4, compute_colour);
+    const std::string percent = fmt::format("{:.0f} %", 100.0 * row.efficiency);
+    const bool fits = scaling.rows.size() <= most_long_labels;
     marks += chart_text(x, y + 18, "middle",
-                        fmt::format("{:.0f} ({:.0f} %)", row.run.images_per_second, 100.0 * row.efficiency));
+                        fits ? fmt::format("{:.0f} ({})", row.run.images_per_second, percent) : percent);
     marks += chart_text(x, bottom + 18, "middle", fmt::format("{}", row.run.ranks));
   }
   text += svg_polyline(ideal, " stroke=\"#888\" stroke-dasharray=\"6 4\"");

@@ -6,6 +6,7 @@
 #include "bench/against/bench_against.hpp"
 #include "bench/scaling/bench_scaling.hpp"
 #include "bench/scaling/busy_cores.hpp"
+#include "cli/commands/bench_predict.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/launch_flags.hpp"
 #include "launch/plan/choose_program.hpp"
@@ -36,12 +37,14 @@ constexpr std::string_view bench_examples =
   ddlrun bench allreduce 4x2x1 h1,h2 -- --sizes 64k:64M --json sums.json
   ddlrun bench allreduce 2 --against all        # beside every MPI of this machine
   ddlrun bench scaling                          # are 4 ranks 4 times faster?
-  ddlrun bench scaling h1,h2 --ranks 1,4,8 --svg scaling.svg -- --net lenet5 --batch-size 64)";
+  ddlrun bench scaling h1,h2 --ranks 1,4,8 --svg scaling.svg -- --net lenet5 --batch-size 64
+  ddlrun bench predict --hosts 1-256 --ranks-per-host 4 --network 10Gbit/s,20us -- --net lenet5)";
 
 constexpr std::string_view bench_notes =
-    R"(Both start their ranks as `ddlrun launch` does and take its options. Arguments after -- go to ddl-bench
+    R"(All start their ranks as `ddlrun launch` does and take its options. Arguments after -- go to ddl-bench
 (ddl-bench allreduce --help) or to ddl-train. scaling trains with the same batch and the same number of
-cores per rank at every number of ranks.)";
+cores per rank at every number of ranks. predict measures a step on this host and computes it for the
+numbers of hosts in --hosts, which need not exist.)";
 
 struct BenchCommandOptions {
   std::string what;
@@ -49,6 +52,7 @@ struct BenchCommandOptions {
   std::string ranks, per_host, repeat = "1";
   std::string json, svg;
   std::string against;
+  PredictFlags predict;
   std::vector<std::string> launch_words;  // the options of launch that were given
 };
 
@@ -152,6 +156,24 @@ int run_bench_against(System& system, const BenchCommandOptions& options) {
   return wrong == 0 ? 0 : 1;
 }
 
+int run_bench_prediction(System& system, const BenchCommandOptions& options) {
+  if (!options.ranks.empty() || !options.per_host.empty() || options.repeat != "1")
+    refuse_bench("--ranks, --per-host and --repeat are for scaling", "ddlrun bench predict",
+                 "ddlrun bench predict --hosts 1-16 --ranks-per-host 4 --network 10Gbit/s,20us");
+  PredictCommand command;
+  command.flags = options.predict;
+  command.launch = options.launch;
+  command.launch_words = options.launch_words;
+  command.json = options.json;
+  command.svg = options.svg;
+  std::erase_if(command.launch_words, [](const std::string& word) {
+    return starts_with_any(word, {"--hosts=", "--ranks-per-host=", "--hosts-per-rack="});
+  });
+  command.cores = count_own_cores(system);
+  if (!options.predict.network_hosts.empty()) command.ddl_bench = find_bench_program(system);
+  return run_bench_predict(system, command);
+}
+
 int run_bench_sums(System& system, const BenchCommandOptions& options) {
   const bool repeated = options.repeat != "1" && options.against.empty();
   if (!options.ranks.empty() || !options.per_host.empty() || repeated || !options.svg.empty())
@@ -245,9 +267,10 @@ int run_bench_scaling(System& system, BenchCommandOptions options) {
 
 // The options of launch that were given, as words that launch reads back; not its positional words, nor ours.
 std::vector<std::string> given_launch_words(const CLI::App& app) {
-  constexpr std::array<std::string_view, 10> own = {"--help",     "--verbose", "--quiet", "--ranks",
-                                                    "--per-host", "--repeat",  "--json",  "--svg",
-                                                    "--against",  "--dry-run"};
+  constexpr auto own = std::to_array<std::string_view>(
+      {"--help", "--verbose", "--quiet", "--ranks", "--per-host", "--repeat", "--json", "--svg", "--dry-run",
+       "--against", "--network", "--network-hosts", "--from", "--timeline", "--step-ms", "--parameters",
+       "--images"});
   std::vector<std::string> words;
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = option->get_name();
@@ -266,9 +289,16 @@ std::vector<std::string> given_launch_words(const CLI::App& app) {
 }
 
 int run_bench_command(System& system, BenchCommandOptions options) {
+  if (options.what == "predict") return run_bench_prediction(system, options);
+  if (has_predict_options(options.predict))
+    refuse_bench(
+        "--network, --network-hosts, --from, --timeline, --step-ms, --parameters and --images are for "
+        "predict",
+        "ddlrun bench " + printable(options.what, 40),
+        "ddlrun bench predict --hosts 1-16 --network 10Gbit/s,20us");
   if (options.what == "allreduce") return run_bench_sums(system, options);
   if (options.what == "scaling") return run_bench_scaling(system, std::move(options));
-  const std::vector<std::string> known = {"allreduce", "scaling"};
+  const std::vector<std::string> known = {"allreduce", "scaling", "predict"};
   refuse_bench(options.what.empty() ? "the measurement is missing"
                                     : fmt::format("unknown benchmark '{}'", printable(options.what, 40)),
                "ddlrun bench", "ddlrun bench " + closest_match(options.what, known).value_or("allreduce"));
@@ -279,14 +309,15 @@ int run_bench_command(System& system, BenchCommandOptions options) {
 Subcommand bench_command() {
   Subcommand command;
   command.name = "bench";
-  command.summary = "measure all-reduce, and how training scales with ranks";
+  command.summary = "measure all-reduce, and how training scales with ranks; forecast more hosts";
   command.examples = bench_examples;
   command.notes = bench_notes;
   command.takes_program = true;
   command.setup = [](CLI::App& app, const std::vector<std::string>& rest) -> Run {
     auto options = std::make_shared<BenchCommandOptions>();
     options->launch.program = rest;
-    app.add_option("WHAT", options->what, "allreduce or scaling (scaling takes HOSTS, not DIMS)");
+    app.add_option("WHAT", options->what,
+                   "allreduce, scaling or predict (scaling takes HOSTS, not DIMS; predict: --hosts)");
     add_launch_options(app, options->launch);
     app.add_option("--ranks", options->ranks, "scaling: numbers of ranks, for example 1,2,4")
         ->type_name("LIST");
@@ -302,8 +333,9 @@ Subcommand bench_command() {
                    "write a JSON document to FILE; -: to stdout instead of the table")
         ->type_name("FILE");
     app.add_option("--svg", options->svg,
-                   "scaling: draw a chart into FILE; -: to stdout instead of the table")
+                   "scaling, predict: draw a chart into FILE; -: to stdout instead of the table")
         ->type_name("FILE");
+    add_predict_options(app, options->predict);
     return [options, &app](System& system) {
       options->launch_words = given_launch_words(app);
       return run_bench_command(system, *options);

@@ -52,7 +52,7 @@ THIRD_PARTY = {
 # Only base/ and the programs that run on ranks may act on the system directly.
 EFFECT = re.compile(r"\b(getenv|system|popen|fork|execvp|posix_spawn|exit|_exit|abort)\("
                     r"|std::(cout|cerr|ofstream|ifstream)\b|\bprintf\(")
-MAY_HAVE_EFFECTS = re.compile(r"^(base|ddl|runtime|fuzz)/|^bench/(?!scaling|against)|^topology/(cuda_plugin/|hwloc_)")
+MAY_HAVE_EFFECTS = re.compile(r"^(base|ddl|runtime|fuzz)/|^bench/(?!against|predict|scaling)|^topology/(cuda_plugin/|hwloc_)")
 MAX_LINES = 400
 README_LINES = 30
 MAIN_LINES = 20

@@ -128,6 +128,8 @@ TEST_CASE("what ddl-train prints is read, and refused where it lacks something")
   CHECK(run.images_per_second == 5.5);
   CHECK(run.exposed_percent == 4.0);
   CHECK_FALSE(run.input_percent.has_value());
+  CHECK(run.parameters == 0);
+  CHECK(parse_train_summary(R"({"parameters":431080,)" + good.substr(1), "here").parameters == 431080);
   for (const char* name : {"ranks", "threads", "global_batch", "steps", "images_s", "comm_percent"}) {
     CAPTURE(name);
     auto json = nlohmann::json::parse(good);
