@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
+#include <vector>
 
 namespace ddlrun::bench_predict {
 namespace {
@@ -51,12 +51,17 @@ StepForecast forecast_on(const ForecastRequest& request, int hosts, bool narrow,
   return forecast_step(profile, shape, network, slower);
 }
 
-std::string find_limit(const StepForecast& step) {
-  if (step.exposed_ms < little_exposed * step.step_ms) return "computing";
-  const auto parts = std::to_array<std::pair<double, const char*>>({{step.wire_ms, "bandwidth"},
-                                                                    {step.latency_ms, "latency"},
-                                                                    {step.messages_ms, "messages"},
-                                                                    {step.host_ms, "sums of the host"}});
+// What makes a step longer than `alone_ms`, without sums. What is not waited for, the communication thread
+// takes from the threads that compute.
+std::string find_limit(const StepForecast& step, double alone_ms) {
+  const double longer = step.step_ms - alone_ms;
+  if (longer < little_exposed * step.step_ms) return "computing";
+  std::vector<std::pair<double, const char*>> parts = {{step.messages_ms, "messages"},
+                                                       {step.host_ms, "sums of the host"}};
+  if (step.exposed_ms >= longer / 2.0) {
+    parts.emplace_back(step.wire_ms, "bandwidth");
+    parts.emplace_back(step.latency_ms, "latency");
+  }
   return std::ranges::max_element(parts, {}, &std::pair<double, const char*>::first)->second;
 }
 
@@ -82,7 +87,7 @@ Forecast make_forecast(const ForecastRequest& request) {
     row.over_host = hosts * one.step_ms / row.step.step_ms;
     if (!request.narrow && hosts > 1)
       row.narrow_over_host = hosts * one.step_ms / forecast_on(request, hosts, true, 1.0, 1.0).step_ms;
-    row.limit = find_limit(row.step);
+    row.limit = find_limit(row.step, alone_ms(request.profile));
     forecast.rows.push_back(row);
   }
   return forecast;

@@ -10,8 +10,7 @@
 
 namespace ddlrun::bench_predict {
 
-// Half of a step's forecasts came closer than this to the measurements of bench/predict_error.sh, nearly all
-// within twice as much.
+// Half of the forecasts of bench/predict_error.sh are closer to the measured steps than this.
 constexpr double model_error = 0.10;
 
 struct ForecastRequest {

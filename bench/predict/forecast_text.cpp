@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ddlrun::bench_predict {
 
 std::string render_forecast_answer(const Forecast& forecast) {
@@ -15,8 +17,8 @@ std::string render_forecast_answer(const Forecast& forecast) {
       fmt::format("{} give{} {:.3g} times the images/s of 1 host ({:.3g} to {:.3g})",
                   count_of(static_cast<std::uint64_t>(last.hosts), "host"), last.hosts == 1 ? "s" : "",
                   last.over_host, one_ms / last.slowest_ms, one_ms / last.fastest_ms);
-  text += fmt::format("; waiting for sums takes {:.0f} % of a step",
-                      100.0 * last.step.exposed_ms / last.step.step_ms);
+  const double longer = std::max(0.0, last.step.step_ms - alone_ms(forecast.request.profile));
+  text += fmt::format("; sums take {:.0f} % of a step", 100.0 * longer / last.step.step_ms);
   if (last.narrow_over_host)
     text += fmt::format("; bf16 between hosts would give {:.3g} times", *last.narrow_over_host);
   return text + ".\n";

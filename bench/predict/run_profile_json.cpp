@@ -30,7 +30,7 @@ double quantile_of(std::vector<double> numbers, double part) {
 }
 
 struct StepLines {
-  std::vector<double> step, compute, comm, input, sum, other;
+  std::vector<double> compute, input, sum, other;
 };
 
 struct RunLines {
@@ -64,9 +64,7 @@ RunLines parse_metrics(std::string_view metrics, const std::string& where) {
                where);
   for (std::size_t i = records.size() / 2; i < records.size(); ++i) {
     const auto ms = [&](const char* name) { return records[i].at(name).get<double>(); };
-    run.steps.step.push_back(ms("step_ms"));
     run.steps.compute.push_back(ms("compute_ms"));
-    run.steps.comm.push_back(ms("comm_ms"));
     run.steps.input.push_back(ms("input_ms"));
     run.steps.sum.push_back(ms("sum_ms"));
     run.steps.other.push_back(
@@ -141,8 +139,8 @@ StepProfile read_profile(std::string_view metrics, std::string_view timeline, co
     profile.input_ms = quantile_of(run.steps.input, 0.5);
     profile.update_ms = std::max(0.0, quantile_of(run.steps.other, 0.5) - profile.check_ms);
     profile.host_sum_ms = profile.ranks_a_host > 1 ? quantile_of(run.steps.sum, 0.5) : 0.0;
-    profile.one_rank_step_ms =
-        profile.ranks_a_host > 1 ? alone_ms(profile) : quantile_of(run.steps.step, 0.5);
+    // As the forecast of one rank is computed, so that it is 100 % of itself.
+    profile.one_rank_step_ms = alone_ms(profile);
     if (compute_ms > 0.0) {
       profile.lower_quartile = quantile_of(run.steps.compute, 0.25) / compute_ms;
       profile.upper_quartile = quantile_of(run.steps.compute, 0.75) / compute_ms;

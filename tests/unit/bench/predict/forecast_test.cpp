@@ -55,16 +55,26 @@ TEST_CASE("what limits: bandwidth, latency or messages, as far as the rank waits
   CHECK(make_forecast(request).rows[0].limit == "sums of the host");
 }
 
+TEST_CASE("what limits: messages of the communication thread, also where no rank waits for them") {
+  ForecastRequest request = some_request({2});
+  request.network = {1e12, 0.0, 50e-6};
+  request.profile.schedules.erase(request.profile.schedules.begin());
+  // A bucket of 0.25 MB: 8 chunks, 32 messages, 1.6 ms; 15 of them beside computing, the last one after it.
+  const ForecastRow row = make_forecast(request).rows[0];
+  CHECK(row.step.step_ms == doctest::Approx(30 + 15 * 1.6 + 1.6));
+  CHECK(row.step.exposed_ms == doctest::Approx(1.6));
+  CHECK(row.limit == "messages");
+}
+
 TEST_CASE("the sentence is about the last row, with its range and the same with 16 bits") {
   ForecastRequest request = some_request({1, 2});
   // 4 MB at 0.1 GB/s: 40 ms, of which 28.125 pass after the first bucket is ready (at 10 + 1.25).
   request.network = {1e8, 0.0, 0.0};
   const Forecast forecast = make_forecast(request);
   CHECK(forecast.rows[1].step.step_ms == doctest::Approx(11.25 + 40));
-  CHECK(
-      render_forecast_answer(forecast) ==
-      "2 hosts give 1.17 times the images/s of 1 host (1.09 to 1.26); waiting for sums takes 41 % of a step; "
-      "bf16 between hosts would give 1.92 times.\n");
+  CHECK(render_forecast_answer(forecast) ==
+        "2 hosts give 1.17 times the images/s of 1 host (1.09 to 1.26); sums take 41 % of a step; "
+        "bf16 between hosts would give 1.92 times.\n");
   CHECK(render_forecast_table(forecast).find("bandwidth\n") != std::string::npos);
   request.narrow = true;
   CHECK(render_forecast_answer(make_forecast(request)).find("bf16") == std::string::npos);
