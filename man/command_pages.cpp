@@ -28,7 +28,7 @@ constexpr auto prose = std::to_array<Prose>({
     {"ddlrun history", "launch.md", "History, replay and report"},
     {"ddlrun report", "launch.md", "History, replay and report"},
     {"ddlrun replay", "launch.md", "History, replay and report"},
-    {"ddlrun bench", "benchmarks.md", "Sums over ranks|Scaling of training|Limits"},
+    {"ddlrun bench", "benchmarks.md", "Sums over ranks|Scaling of training|Forecast for more hosts|Limits"},
     {"ddlrun doctor", "doctor.md",
      "Check one job|Levels and selection|Thousands of hosts|Explain and fix|Compare with the last good run|"
      "The checks|Limits"},
