@@ -25,7 +25,7 @@ lab up "$most" > /dev/null
 home=$work/lab/home/ddl
 install -D -m 755 "$build/runtime/ddl-train" "$home/bin/ddl-train"
 install -D -m 755 "$build/bench/ddl_bench/ddl-bench" "$home/bin/ddl-bench"
-install -m 755 "$build/lib/ddlrun/libddl_mpi_openmpi.so" "$home/bin/"
+install -m 755 "$build"/lib/ddlrun/libddl_{mpi,bench}_openmpi.so "$home/bin/"
 
 names() { # COUNT: node1,node2 ...
   local i list=

@@ -33,6 +33,7 @@ if [ -n "${RATE:-}" ]; then
   lab up 2 > /dev/null
   home=$work/lab/home/ddl
   install -D -m 755 "$train" "$home/bin/ddl-train"
+  install -m 755 "${train%/*}"/../lib/ddlrun/libddl_mpi_openmpi.so "$home/bin/"
   for host in node1 node2; do lab rate "$host" eth0 "$RATE"; done
   printf 'rank 0=node1 slot=0\nrank 1=node2 slot=1\n' > "$home/rankfile"
   sent() { lab exec node1 -- tc -s qdisc show dev eth0 | sed -n 's/^ Sent \([0-9]*\) bytes.*/\1/p'; }

@@ -3,9 +3,9 @@
 #include "base/os/program_path.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
-#include "bench/against/bench_against.hpp"
 #include "bench/scaling/bench_scaling.hpp"
 #include "bench/scaling/busy_cores.hpp"
+#include "cli/commands/bench_against.hpp"
 #include "cli/commands/bench_predict.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/launch_flags.hpp"
@@ -118,42 +118,15 @@ int count_own_cores(System& system) {
   return std::max(1, cores);
 }
 
-bool writes_json_itself(const std::vector<std::string>& bench_words) {
-  return std::any_of(bench_words.begin(), bench_words.end(),
-                     [](const std::string& word) { return word.starts_with("--json"); });
-}
-
-// All of the sums are measured before anything is printed: a run for each MPI.
-int run_bench_against(System& system, const BenchCommandOptions& options) {
-  if (options.launch.mpirun != "mpirun" || options.launch.launcher != "auto")
-    refuse_bench("--against chooses mpirun and launcher itself", "--mpirun, --launcher",
-                 "--against all, or --against with the paths of mpirun");
-  if (writes_json_itself(options.launch.program))
-    refuse_bench("with --against the JSON document is one of all runs", "behind --", "--json FILE before --");
-  bench_against::AgainstRequest request;
-  request.repeat = bench_count(options.repeat, "--repeat", 1000);
-  request.launch_words = {options.launch.dims.empty()
-                              ? std::to_string(default_sum_counts(count_own_cores(system)).back())
-                              : options.launch.dims};
-  if (!options.launch.hosts.empty()) request.launch_words.push_back(options.launch.hosts);
-  request.launch_words.insert(request.launch_words.end(), options.launch_words.begin(),
-                              options.launch_words.end());
-  request.bench_words = options.launch.program;
-  request.installations = bench_against::find_mpi_installations(system, options.against);
-  if (options.launch.dry_run) {
-    for (const bench_against::MpiInstallation& mpi : request.installations)
-      system.out(render_shell(bench_against::against_command(system.environment, request, mpi)) + "\n");
-    return 0;
-  }
-  if (!options.json.empty() && options.json != "-") system.files.write(options.json, "");
-  warn_if_busy(system, count_own_cores(system));
-  const bench_against::AgainstResult result = bench_against::run_against(system, request);
-  const std::string json = bench_against::render_against_json(result.runs, result.notes);
-  system.out(options.json == "-" ? json : bench_against::render_against_table(result.runs, result.notes));
-  if (!options.json.empty() && options.json != "-") system.files.write(options.json, json);
-  std::size_t wrong = 0;
-  for (const bench_against::SumsOfRun& run : result.runs) wrong += run.wrong;
-  return wrong == 0 ? 0 : 1;
+int run_bench_against_mpis(System& system, const BenchCommandOptions& options) {
+  AgainstCommand command;
+  command.choice = options.against;
+  command.launch = options.launch;
+  command.launch_words = options.launch_words;
+  command.json = options.json;
+  command.repeat = bench_count(options.repeat, "--repeat", 1000);
+  command.cores = count_own_cores(system);
+  return run_bench_against(system, command);
 }
 
 int run_bench_prediction(System& system, const BenchCommandOptions& options) {
@@ -189,7 +162,7 @@ int run_bench_sums(System& system, const BenchCommandOptions& options) {
   Command judge = launch.program;
   judge[1] = "check-options";
   if (const int refused = run_option_check(system, judge, false); refused != 0) return refused;
-  if (!options.against.empty()) return run_bench_against(system, options);
+  if (!options.against.empty()) return run_bench_against_mpis(system, options);
   pass_dims(system.environment, launch);
   if (!launch.dry_run) warn_if_busy(system, count_own_cores(system));
   const bool counted =
