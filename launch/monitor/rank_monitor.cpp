@@ -54,9 +54,11 @@ std::string RankMonitor::take_line(std::string_view line, Time now) {
   return std::exchange(note_, {}) + marked.rest;
 }
 
-void RankMonitor::take(const RankReport& report, Time now) {
+// A process of one rank can write the line of another: the host is the planned one, never that of the line.
+void RankMonitor::take(RankReport report, Time now) {
   const auto found = ranks_.find(report.rank);
   if (found == ranks_.end()) return;
+  report.host = found->second.host;
   if (sink_) sink_(report, now);
   Rank& rank = found->second;
   Host& host = hosts_[rank.host];

@@ -72,7 +72,7 @@ class RankMonitor {
     bool is_reported = false;
   };
 
-  void take(const RankReport& report, Time now);
+  void take(RankReport report, Time now);
   void take_end(const RankReport& report, Time now);
   void report_resumed(std::vector<MonitorEvent>& news);
   void report_stuck(std::vector<MonitorEvent>& news);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch/rank/status_line.hpp"
 
+#include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
 #include "launch/rank/control_line.hpp"
 #include "topology/dims.hpp"
@@ -127,6 +128,7 @@ std::optional<RankReport> parse_report(std::string_view body) {
   RankReport report;
   report.rank = static_cast<std::uint32_t>(fields.number("rank", topology::max_ranks - 1));
   report.host = fields.text("host");
+  if (!is_reported_host(report.host)) return std::nullopt;
   const std::string_view sign = fields.word();
   bool known = false;
   for (std::size_t i = 0; i < std::size(sign_names); ++i) {
@@ -144,6 +146,10 @@ std::optional<RankReport> parse_report(std::string_view body) {
 std::string render_status_line(std::string_view token, const RankReport& report) {
   return fmt::format("{}rank={} host={} {}{};\n", rank_lead(token), report.rank, report.host,
                      sign_names[static_cast<std::size_t>(report.sign)], render_details(report));
+}
+
+bool is_reported_host(std::string_view host) {
+  return is_host_name(host) || (!host.empty() && host.find_first_not_of("0123456789") == host.npos);
 }
 
 std::string describe_start_error(int code) {

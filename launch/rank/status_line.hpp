@@ -16,7 +16,7 @@ enum class RankStatus { heartbeat, stalled, resumed, ended, computes };
 
 struct RankReport {
   std::uint32_t rank = 0;
-  std::string host;  // gethostname()
+  std::string host;  // gethostname(); of RankMonitor as planned
   RankStatus sign = RankStatus::heartbeat;
   Stall stall;          // stalled, computes; of `resumed` only how long it lasted
   int exit_status = 0;  // ended: as a shell would report it
@@ -34,6 +34,9 @@ struct RankReport {
 
 // "ddlrun-rank token=T rank=3 host=h2 ended status=137 signal=9 alone=1 oom=FILE;\n", one write.
 std::string render_status_line(std::string_view token, const RankReport& report);
+
+// What gethostname() may return: a host name, or the number that the name of a container can be.
+bool is_reported_host(std::string_view host);
 
 // "the program or its interpreter does not exist there", of a `start_error`.
 std::string describe_start_error(int code);

@@ -98,15 +98,17 @@ std::string fit_command(std::string command, LauncherKind launcher) {
 std::string name_hosts(std::string text, const RemedyContext& context) {
   const auto& hosts = context.hosts;
   if (hosts.empty() || hosts.size() > most_named_hosts) return text;
-  const std::string host = !context.failed_host.empty() ? context.failed_host
-                           : hosts.size() == 1          ? hosts.front()
-                                                        : std::string();
-  text = replace_text(std::move(text), "in HOSTS;", fmt::format("in {};", join(hosts, " ")));
+  const std::string host = is_host_name(context.failed_host) ? context.failed_host
+                           : hosts.size() == 1               ? hosts.front()
+                                                             : std::string();
+  std::vector<std::string> quoted;
+  for (const std::string& one : hosts) quoted.push_back(quote_shell(one));
+  text = replace_text(std::move(text), "in HOSTS;", fmt::format("in {};", join(quoted, " ")));
   text = replace_word(std::move(text), "HOSTS", quote_shell(fold_host_list(hosts)));
-  if (!host.empty()) return replace_word(std::move(text), "HOST", host);
+  if (!host.empty()) return replace_word(std::move(text), "HOST", quote_shell(host));
   text = replace_text(std::move(text), "on HOST", "on each host");
   if (!text.starts_with("ssh HOST ")) return text;
-  return fmt::format("for h in {}; do ssh $h {}; done", join(hosts, " "), text.substr(9));
+  return fmt::format("for h in {}; do ssh $h {}; done", join(quoted, " "), text.substr(9));
 }
 
 bool is_of_srun(std::string_view text) {

@@ -36,6 +36,14 @@ TEST_CASE("a rank killed alone soon after another's error is the cause, unless t
   }
 }
 
+TEST_CASE("a report that names another host is one of the planned host") {
+  Run run;
+  RankReport forged{3, "h9", RankStatus::ended, {}, 7, 0};
+  run.watch.take_line(launch::render_status_line("T", forged), RankMonitor::Time{});
+  REQUIRE(run.watch.record().first_failure);
+  CHECK(run.watch.record().first_failure->host == "h2");
+}
+
 TEST_CASE("a healthy run is not talked about") {
   Run run;
   run.pass(300, "12");

@@ -23,6 +23,8 @@ TEST_CASE("a remedy has options of the run's launcher, and hosts of the run") {
       {LauncherKind::open_mpi, "h2", "mpirun --mca pml ob1 ...", "mpirun --mca pml ob1 ..."},
       {LauncherKind::open_mpi, "", "dmesg -T | tail   # on HOST", "dmesg -T | tail   # on each host"},
       {LauncherKind::ssh, "h2", "dmesg -T | tail   # on HOST", "dmesg -T | tail   # on h2"},
+      {LauncherKind::ssh, "$(touch x)", "dmesg -T | tail   # on HOST", "dmesg -T | tail   # on each host"},
+      {LauncherKind::ssh, "-oProxyCommand=x", "ssh HOST true", "for h in h1 h2; do ssh $h true; done"},
       {LauncherKind::ssh, "h2", "mpirun --mca pml ob1 ...", none},
       {LauncherKind::ssh, "h2", "leave out --mca pml ucx", none},
       {LauncherKind::ssh, "h2", "which mpirun; ldd PROGRAM", none},
