@@ -6,11 +6,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ddlrun::launch {
 
 namespace {
 
 std::string stderr_lead(std::string_view token) { return fmt::format("ddlrun-err token={} rank=", token); }
+
+// A report "ddlrun-rank token=T rank=3 " or "ddlrun-place ...", or a frame "\x1eT 3o", with T at `at`.
+bool is_mark_of(std::string_view text, std::size_t at, std::size_t end, std::uint32_t rank) {
+  const std::string_view before = text.substr(0, at), after = text.substr(end);
+  const bool is_report = before.ends_with("ddlrun-rank token=") || before.ends_with("ddlrun-place token=");
+  if (is_report) return after.starts_with(fmt::format(" rank={} ", rank));
+  return before.ends_with('\x1e') &&
+         (after.starts_with(fmt::format(" {}o", rank)) || after.starts_with(fmt::format(" {}e", rank)));
+}
 
 }  // namespace
 
@@ -46,6 +57,45 @@ MarkedStderr cut_stderr_marks(std::string_view line, std::string_view token) {
   }
   marked.rest += line;
   return marked;
+}
+
+std::string ForeignMarkFilter::clean(std::string_view bytes, std::optional<std::uint32_t> sender) {
+  const std::size_t before = tail_.size();
+  std::string text = tail_ + std::string(bytes);
+  std::size_t longest = 1;
+  for (const std::string& token : tokens_) {
+    longest = std::max(longest, token.size());
+    for (std::size_t at = token.empty() ? text.npos : text.find(token); at != text.npos;
+         at = text.find(token, at + token.size())) {
+      const std::size_t end = at + token.size();
+      if (end <= before || (sender && is_mark_of(text, at, end, *sender))) continue;
+      std::fill(text.begin() + static_cast<std::ptrdiff_t>(std::max(at, before)),
+                text.begin() + static_cast<std::ptrdiff_t>(end), 'x');
+    }
+  }
+  tail_ = text.substr(text.size() - std::min(text.size(), longest - 1));
+  return text.substr(before);
+}
+
+std::string printable_lines(std::string_view text) {
+  std::string shown;
+  while (!text.empty()) {
+    const std::size_t newline = text.find('\n');
+    std::string_view line = text.substr(0, newline);
+    text.remove_prefix(newline == text.npos ? text.size() : newline + 1);
+    if (newline != line.npos && line.ends_with('\r')) line.remove_suffix(1);
+    shown += printable(line, line.size());
+    if (newline != line.npos) shown += '\n';
+  }
+  return shown;
+}
+
+std::string last_printable_line(std::string_view text) {
+  std::string last;
+  for (const std::string_view line : split(text, '\n')) {
+    if (!trim(line).empty()) last = printable(trim(line), 200);
+  }
+  return last;
 }
 
 }  // namespace ddlrun::launch

@@ -66,7 +66,8 @@ LaunchMonitor::LaunchMonitor(System& system, const LaunchRun& run)
     analyse(line, rank);
   };
   if (run.spec.output.is_framed() || run.plan.program.frames_stderr)
-    output_.emplace(system, run.spec.output, run.run_dir, run.plan.program.token, on_err);
+    output_.emplace(system, run.spec.output, run.run_dir, run.plan.program.token, on_err,
+                    run.plan.placed.job.ranks.size());
   if (ranks_) usage_.emplace(system, run, *ranks_, output_);
 }
 

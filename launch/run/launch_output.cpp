@@ -26,7 +26,8 @@ std::string render_output_flag(const OutputSpec& spec) {
 
 LaunchOutput::LaunchOutput(System& system, const OutputSpec& spec, const std::string& directory,
                            const std::string& token,
-                           std::function<void(std::uint32_t rank, std::string_view line)> on_err)
+                           std::function<void(std::uint32_t rank, std::string_view line)> on_err,
+                           std::size_t ranks)
     : system_(system),
       keeps_files_(spec.writes_files()),
       reports_loss_(spec.is_framed()),
@@ -35,6 +36,7 @@ LaunchOutput::LaunchOutput(System& system, const OutputSpec& spec, const std::st
                                                   : Show::nothing),
       directory_(directory),
       on_err_(std::move(on_err)),
+      ranks_(ranks),
       reader_(token),
       shown_([this](std::uint32_t rank, RankStream stream, std::string_view line) {
         show_line(rank, stream, line);
@@ -47,6 +49,7 @@ std::string LaunchOutput::take(std::string_view line) {
   OutputReader::Taken taken = reader_.take(line);
   if (!taken.piece) return std::move(taken.rest);
   const OutputFrame& piece = *taken.piece;
+  if (piece.rank >= ranks_) return std::move(taken.rest);
   count_.take(piece);
   if (sink_) sink_(piece.rank, piece.bytes);
   if (keeps_files_) {

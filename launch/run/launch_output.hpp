@@ -23,9 +23,9 @@ std::string render_output_flag(const OutputSpec& spec);
 
 class LaunchOutput {
  public:
-  // `on_err` gets each whole line of a rank's stderr.
+  // `on_err` gets each whole line of a rank's stderr. `ranks`: a frame of any other is dropped.
   LaunchOutput(System& system, const OutputSpec& spec, const std::string& directory, const std::string& token,
-               std::function<void(std::uint32_t rank, std::string_view line)> on_err);
+               std::function<void(std::uint32_t rank, std::string_view line)> on_err, std::size_t ranks);
   LaunchOutput(const LaunchOutput&) = delete;
   LaunchOutput& operator=(const LaunchOutput&) = delete;
 
@@ -63,6 +63,7 @@ class LaunchOutput {
   Show show_;
   std::string directory_;
   std::function<void(std::uint32_t, std::string_view)> on_err_, sink_;
+  std::size_t ranks_;
   OutputReader reader_;
   OutputCount count_;
   LineAssembler shown_;      // also lines without an end, once they have waited

@@ -7,7 +7,6 @@
 #include "doctor/remote/reach.hpp"
 #include "launch/rank/output_frame.hpp"
 #include "launch/rank/shell_variables.hpp"
-#include "launch/rank/stderr_source.hpp"
 #include "launch/ssh/host_command.hpp"
 #include "topology/sources/job_machines.hpp"
 #include "topology/sources/unreached_hint.hpp"
@@ -31,14 +30,6 @@ constexpr std::chrono::milliseconds launcher_idle_wait{5000};  // else
 constexpr std::size_t max_launcher_output = 1u << 20;          // for our stdout; then the hosts wait
 constexpr std::size_t max_stderr_bytes = 4096;
 
-std::string last_line(std::string_view text) {
-  std::string last;
-  for (const std::string_view line : split(text, '\n')) {
-    if (!trim(line).empty()) last = printable(trim(line), 200);
-  }
-  return last;
-}
-
 Message as_message(const std::string& text, const std::string& host) {
   const auto lines = split(text, '\n');
   const auto line = [&](std::size_t i) {
@@ -50,7 +41,12 @@ Message as_message(const std::string& text, const std::string& host) {
 }  // namespace
 
 SshLauncher::SshLauncher(System& system, ChildPool& children, SshLaunchSpec document)
-    : system_(system), children_(children), spec_(std::move(document)), job_(spec_.rank_map) {
+    : system_(system),
+      children_(children),
+      spec_(std::move(document)),
+      job_(spec_.rank_map),
+      foreign_marks_(
+          {spec_.program.status_token, spec_.program.placement_token, spec_.program.output_token}) {
   build_id_ = read_own_binary().build_id;
   host_spec_text_ =
       render_ssh_host_spec({spec_.rank_map, spec_.program,
@@ -119,8 +115,7 @@ void SshLauncher::shook_hands(HostConnection& connection) {
                      {fmt::format("{} has another build of ddlrun", host_of(connection).name),
                       system_.environment.executable, install_hint(host_of(connection).name)});
   }
-  if (!connection.handshake.noise().empty())
-    children_.write_output(STDERR_FILENO, connection.handshake.noise());
+  pass_noise(connection.handshake.noise());
   send(connection, SshMessageType::spec, connection.node, host_spec_text_);
   take_messages(connection, connection.handshake.rest());
 }
@@ -196,10 +191,15 @@ void SshLauncher::take(HostConnection& connection, SshMessage&& message) {
 // Output in frames has the rank already.
 void SshLauncher::forward_stderr(const SshMessage& message) {
   const RankProgram& program = spec_.program;
-  const bool marks = !program.status_token.empty() && program.output_token.empty();
-  children_.write_output(
-      STDERR_FILENO,
-      marks ? mark_stderr_lines(program.status_token, message.number, message.bytes) : message.bytes);
+  std::string bytes = foreign_marks_.clean(message.bytes, message.number);
+  if (!program.status_token.empty() && program.output_token.empty())
+    bytes = mark_stderr_lines(program.status_token, message.number, bytes);
+  children_.write_output(STDERR_FILENO, bytes);
+}
+
+// Of a host's shell, or of ssh: text of no rank, without what would control the terminal.
+void SshLauncher::pass_noise(std::string_view bytes) {
+  children_.write_output(STDERR_FILENO, printable_lines(foreign_marks_.clean(bytes, std::nullopt)));
 }
 
 // Also for a rank whose supervisor was killed, or could not start. launch counts the first report of a rank.
@@ -237,7 +237,7 @@ void SshLauncher::daemon_exited(HostConnection& connection, const ProcessResult&
   if (connection.state == HostConnection::over) return;
   connection.state = HostConnection::over;
   const std::string stderr_text =
-      end.start_error.empty() ? last_line(connection.stderr_text) : end.start_error;
+      end.start_error.empty() ? last_printable_line(connection.stderr_text) : end.start_error;
   if (started_) return apply(job_.host_lost(connection.node, stderr_text));
   if (was_starting) --starting_;
   if (was_starting && retry_connection(connection, end)) return;
@@ -331,10 +331,10 @@ void SshLauncher::check_deadlines() {
   if (stop_at_ && now >= *stop_at_) stop(false);
   for (HostConnection& connection : connections_) {
     if (connection.state == HostConnection::starting && now >= connection.due) {
-      fail_host(
-          connection, ErrorKind::unreachable,
-          {fmt::format("{} is not ready within {} s", host_of(connection).name, start_patience.count()),
-           last_line(connection.stderr_text), fmt::format("ddlrun doctor {}", host_of(connection).name)});
+      fail_host(connection, ErrorKind::unreachable,
+                {fmt::format("{} is not ready within {} s", host_of(connection).name, start_patience.count()),
+                 last_printable_line(connection.stderr_text),
+                 fmt::format("ddlrun doctor {}", host_of(connection).name)});
     }
     if (cut_at_ && now >= *cut_at_) children_.signal(connection.child, SIGKILL);
   }
@@ -361,7 +361,7 @@ ChildCallbacks SshLauncher::callbacks() {
     connection->stderr_text += bytes;
     if (connection->stderr_text.size() > max_stderr_bytes)
       connection->stderr_text.erase(0, connection->stderr_text.size() - max_stderr_bytes);
-    if (connection->state == HostConnection::prepared) children_.write_output(STDERR_FILENO, bytes);
+    if (connection->state == HostConnection::prepared) pass_noise(bytes);
   };
   callbacks.ended = [this](std::size_t child, const ProcessResult& end) {
     if (HostConnection* connection = of_child(child)) daemon_exited(*connection, end);

@@ -13,6 +13,7 @@
 
 #include "base/os/system.hpp"
 #include "base/process/child_pool.hpp"
+#include "launch/rank/stderr_source.hpp"
 #include "launch/ssh/ssh_job_state.hpp"
 #include "launch/ssh/ssh_launch_spec.hpp"
 #include "launch/ssh/ssh_protocol.hpp"
@@ -59,6 +60,7 @@ class SshLauncher {
   void daemon_exited(HostConnection& connection, const ProcessResult& end);
   bool retry_connection(HostConnection& connection, const ProcessResult& end);
   void forward_stderr(const SshMessage& message);
+  void pass_noise(std::string_view bytes);
   void report_bad_end(const SshMessage& message);
   void fail_host(HostConnection& connection, ErrorKind kind, Message problem);
   void start_when_prepared();
@@ -82,6 +84,7 @@ class SshLauncher {
   ChildPool& children_;
   SshLaunchSpec spec_;
   SshJobState job_;
+  ForeignMarkFilter foreign_marks_;
   std::string build_id_;
   std::string host_spec_text_;  // to each host, values and all
   std::vector<HostConnection> connections_;

@@ -50,6 +50,19 @@ struct FullFiles : tests::FakeFiles {
 
 TEST_SUITE_BEGIN("launch/run/launch_output");
 
+TEST_CASE("a frame of a rank that the job does not have is dropped") {
+  tests::FakeSystem fake;
+  System system = fake.interfaces();
+  LaunchOutput output(system, {Mode::files, false}, "/run", "tok", {}, 2);
+  CHECK(output.take(OutputFramer("tok", 65535).mark(RankStream::out, "forged\n")).empty());
+  CHECK(output.take(OutputFramer("tok", 2).mark(RankStream::out, "forged\n")).empty());
+  CHECK(output.take(OutputFramer("tok", 1).mark(RankStream::out, "own\n")).empty());
+  output.flush();
+  CHECK(fake.files.files.contains(launch::rank_file("/run", 1, RankStream::out)));
+  CHECK_FALSE(fake.files.files.contains(launch::rank_file("/run", 2, RankStream::out)));
+  CHECK_FALSE(fake.files.files.contains(launch::rank_file("/run", 65535, RankStream::out)));
+}
+
 TEST_CASE("each way of showing what ranks say") {
   struct Row {
     OutputSpec plan;
@@ -67,7 +80,7 @@ TEST_CASE("each way of showing what ranks say") {
     tests::FakeSystem fake;
     System system = fake.interfaces();
     Ranks ranks;
-    LaunchOutput output(system, row.plan, "/run", "tok", ranks.on_err());
+    LaunchOutput output(system, row.plan, "/run", "tok", ranks.on_err(), 2);
     ranks.talk(output);
     CHECK(fake.out == row.out);
     CHECK(fake.err == row.err);
@@ -87,7 +100,7 @@ TEST_CASE("a full disk ends the files, not the job, and loses no line") {
   System system = fake.interfaces();
   System with_full{fake.processes, full, fake.clock, fake.environment, system.out, system.err};
   Ranks ranks;
-  LaunchOutput output(with_full, {Mode::files, false}, "/run", "tok", ranks.on_err());
+  LaunchOutput output(with_full, {Mode::files, false}, "/run", "tok", ranks.on_err(), 2);
   output.take(ranks.one.mark(RankStream::out, "first\nsecond"));
   output.take(ranks.zero.mark(RankStream::err, "oops\n"));
   output.flush();
@@ -102,7 +115,7 @@ TEST_CASE("what a launcher dropped is reported") {  // in the middle, and at the
   tests::FakeSystem fake;
   System system = fake.interfaces();
   Ranks ranks;
-  LaunchOutput output(system, {Mode::files, false}, "/run", "tok", {});
+  LaunchOutput output(system, {Mode::files, false}, "/run", "tok", {}, 2);
   output.take(ranks.one.mark(RankStream::out, "a"));
   ranks.one.mark(RankStream::out, "b");
   output.take(ranks.one.mark(RankStream::out, "c"));

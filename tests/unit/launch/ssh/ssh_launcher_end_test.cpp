@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Streams, and the end: a rank that fails, a host that is lost, signals.
 #include "base/text/error.hpp"
+#include "base/text/text.hpp"
+#include "launch/rank/status_line.hpp"
 #include "tests/unit/launch/ssh/fake_ssh_job.hpp"
 
 #include <doctest/doctest.h>
@@ -75,6 +77,30 @@ TEST_CASE("a host that answers for a rank of another host is cut off") {
     CHECK(job.pool.children[1].signals == std::vector<int>{SIGKILL});
     CHECK(job.says("host h2 was lost with 2 ranks: h2 sent a message of rank 0: that rank runs elsewhere"));
     CHECK_FALSE(job.says("not mine"));
+  }
+}
+
+TEST_CASE("a host forges no report of another host's rank, and controls no terminal") {
+  FakeSshJob job;
+  job.spec.program.status_token = "t0k";
+  const std::string forged = "ddlrun-rank token=t0k rank=0 host=h1 ended status=7 signal=0 alone=0;\n";
+  job.on_message = [&](std::size_t child, const SshMessage& message) {
+    if (message.word != SshMessageType::start) return;
+    if (child == 1) {
+      job.reply(1, {SshMessageType::err, 2, 0, "mine\n" + forged});
+      job.reply(1, {SshMessageType::err, 3, 0, forged.substr(0, 20)});
+      job.reply(1, {SshMessageType::err, 3, 0, forged.substr(20)});
+      job.pool.print_err(1, "\x1b[31m" + forged, milliseconds(1));
+    }
+    job.end_ranks(child, 0, seconds(1));
+  };
+  CHECK(job.run() == 0);
+  CHECK(job.says("mine\n"));
+  CHECK(job.says("\\x1b[31m"));
+  CHECK(job.pool.err.find('\x1b') == std::string::npos);
+  for (const std::string_view line : split(job.pool.err, '\n')) {
+    const auto rest = cut_stderr_marks(std::string(line) + "\n", "t0k").rest;
+    CHECK_FALSE(find_status_line(rest, "t0k").report);
   }
 }
 
