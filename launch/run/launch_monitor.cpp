@@ -13,6 +13,7 @@
 #include "launch/run/end_messages.hpp"
 #include "launch/run/print_placement.hpp"
 #include "launch/run/rank_stdout.hpp"
+#include "launch/run/run_remedies.hpp"
 #include "launch/run/session_directory.hpp"
 
 #include <fmt/format.h>
