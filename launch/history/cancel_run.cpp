@@ -18,7 +18,9 @@ constexpr auto longest_end = std::chrono::seconds(30);
 
 [[noreturn]] void refuse_distant_run(const RunRecord& run, const std::string& word) {
   const std::string host = printable(run.host, 80);
-  const std::string there = "ssh " + quote_shell(run.host) + " ddlrun cancel " + quote_shell(word);
+  // The shell here and the shell there read the word.
+  const std::string there =
+      "ssh -- " + quote_shell(run.host) + " " + quote_shell("ddlrun cancel " + quote_shell(word));
   throw Error(
       ErrorKind::request,
       {"the run is on host " + host + ", where its ddlrun has the ranks", printable(word, 80),

@@ -3,9 +3,12 @@
 #include "base/text/text.hpp"
 #include "base/text/utf8.hpp"
 #include "launch/history/run_record.hpp"
+#include "launch/rank/status_line.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
 
 namespace ddlrun::launch {
 
@@ -236,6 +239,29 @@ RunRecord record_of(const Json& json) {
   throw Error(ErrorKind::request, {what, where, "ls -l " + quote_shell(where)});
 }
 
+// Messages and commands have these: a record of another user must not put in what is no host. "" if none.
+std::string find_bad_host(const RunRecord& record) {
+  std::string bad;
+  const auto check = [&](const std::string& host) {
+    if (bad.empty() && !host.empty() && !is_reported_host(host)) bad = host;
+  };
+  check(record.host);
+  std::ranges::for_each(record.hosts, check);
+  for (const RunRank& rank : record.ranks) {
+    check(rank.host);
+    check(rank.found_host);
+  }
+  if (!record.watched) return bad;
+  std::ranges::for_each(record.watched->silent_hosts, check);
+  std::ranges::for_each(record.watched->lost_hosts, check);
+  for (const RunStall& stall : record.watched->stalls) check(stall.host);
+  if (const auto& first = record.watched->first_failure) {
+    check(first->host);
+    for (const RankEnd& end : first->with) check(end.host);
+  }
+  return bad;
+}
+
 // Skips the ranks, however many, if the caller does not want them.
 Json parse_without(std::string_view text, std::string_view left_out) {
   const auto wanted = [&](int depth, Json::parse_event_t event, Json& parsed) {
@@ -293,7 +319,11 @@ RunRecord parse_run_json(std::string_view text, const std::string& where, bool w
     const Json json = with_ranks ? Json::parse(text) : parse_without(text, "ranks");
     if (!json.is_object() || json.value("schema", "") != "ddlrun.run/1")
       refuse_record(where, "this is no run of a ddlrun like this one: its schema is not ddlrun.run/1");
-    return record_of(json);
+    RunRecord record = record_of(json);
+    if (const std::string bad = find_bad_host(record); !bad.empty())
+      refuse_record(
+          where, fmt::format("the record of this run is damaged: '{}' is no host name", printable(bad, 80)));
+    return record;
   } catch (const Json::exception& error) {
     refuse_record(where, fmt::format("the record of this run is damaged: {}",
                                      printable(std::string_view(error.what()), 160)));

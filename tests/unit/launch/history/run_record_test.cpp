@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "launch/history/run_record.hpp"
 
+#include "base/text/error.hpp"
+
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
@@ -111,6 +113,33 @@ TEST_CASE("a run that has begun, and one that has ended") {
   CHECK(nlohmann::json::parse(launch::render_run_json(record))["ranks"].empty());
   record.program = {"\xff"};  // no UTF-8: replaced, not refused
   CHECK(nlohmann::json::parse(launch::render_run_json(record))["program"][0] == "\uFFFD");
+}
+
+TEST_CASE("a record with a host that is none is refused: messages have it in commands") {
+  const std::string text = launch::render_run_json(full_record());
+  const auto refusal = [](const nlohmann::json& json) {
+    try {
+      launch::parse_run_json(json.dump(), "run.json");
+    } catch (const Error& error) {
+      return error.message().what;
+    }
+    return std::string("read");
+  };
+  for (const std::string& bad : {std::string("-oProxyCommand=touch${IFS}x"), std::string("$(touch x)")}) {
+    CAPTURE(bad);
+    for (const char* place : {"/host", "/hosts/0", "/ranks/0/host", "/ranks/0/found_host",
+                              "/watched/first_failure/host", "/watched/lost_hosts/0"}) {
+      CAPTURE(place);
+      auto json = nlohmann::json::parse(text);
+      json[nlohmann::json::json_pointer(place)] = bad;
+      CHECK(refusal(json) == "the record of this run is damaged: '" + bad + "' is no host name");
+    }
+  }
+  auto json = nlohmann::json::parse(text);
+  for (const char* good : {"", "481516234212", "h1.site-x.org"}) {
+    json["host"] = good;
+    CHECK(refusal(json) == "read");
+  }
 }
 
 TEST_SUITE_END();
