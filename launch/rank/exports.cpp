@@ -225,7 +225,7 @@ void add_threads(Builder& builder, const ExportRequest& request) {
 
 // The script of `ddlrun submit` names these for the ranks, and the user does not.
 std::string reason_of(const Typed& typed) {
-  if (typed.has_value) return "you set it; passed by name, so its value is in no process list";
+  if (typed.has_value) return "you set it; passed by name: only the command line of ddlrun shows its value";
   const bool is_of_job = typed.name == "DDLRUN_RESTART_COUNT" || typed.name == "DDLRUN_ARRAY_INDEX" ||
                          typed.name == "DDLRUN_DATA";
   return is_of_job ? "of the job: its script sets it" : "you requested it";

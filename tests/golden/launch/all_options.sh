@@ -41,7 +41,7 @@ export KEY="${KEY:?set it first: values given by -x are not shown}"
 # -x OMP_PLACES                     cores: a place is a whole core; understood by every OpenMP runtime, and it is not known which one the program brings
 # -x OMP_PROC_BIND                  close: thread after thread on core after core of the rank, and it stays there
 # -x MKL_NUM_THREADS                3: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
-# -x KEY                            you set it; passed by name, so its value is in no process list
+# -x KEY                            you set it; passed by name: only the command line of ddlrun shows its value
 # -x DDLRUN_RANKS                   what each rank is to get; ddlrun exec reads it
 # --wdir /job  without it, ranks of a host that lacks it start in $HOME
 # --mca oob_tcp_keepalive_time 10   a host that goes away is noticed within 30 s, not 8 min

@@ -39,7 +39,7 @@ export I_MPI_FABRICS="${I_MPI_FABRICS:?set it first: values given by -x are not 
 #   OMP_PLACES                      cores: a place is a whole core; understood by every OpenMP runtime, and it is not known which one the program brings
 #   OMP_PROC_BIND                   close: thread after thread on core after core of the rank, and it stays there
 #   MKL_NUM_THREADS                 5: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
-#   I_MPI_FABRICS                   you set it; passed by name, so its value is in no process list
+#   I_MPI_FABRICS                   you set it; passed by name: only the command line of ddlrun shows its value
 #   DDLRUN_RANKS                    what each rank is to get; ddlrun exec reads it
 # /opt/ddlrun/bin/ddlrun exec  applies the rank map to each rank, then supervises each rank: reports its state, and ends all its processes when the job ends
 mpirun_intel -bootstrap ssh -machinefile /runs/one/hosts -n 8 -genvlist PATH,CUDA_DEVICE_ORDER,OMP_NUM_THREADS,OMP_PLACES,OMP_PROC_BIND,MKL_NUM_THREADS,I_MPI_FABRICS,DDLRUN_RANKS,I_MPI_PIN /opt/ddlrun/bin/ddlrun exec --rank-map --supervise -- ./p

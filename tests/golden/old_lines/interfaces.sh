@@ -50,8 +50,8 @@ export OMPI_MCA_btl_tcp_if_include="${OMPI_MCA_btl_tcp_if_include:?set it first:
 # -x OMP_PLACES                     cores: a place is a whole core; understood by every OpenMP runtime, and it is not known which one the program brings
 # -x OMP_PROC_BIND                  close: thread after thread on core after core of the rank, and it stays there
 # -x MKL_NUM_THREADS                20: as OMP_NUM_THREADS, also where MKL brings a runtime of its own
-# -x OMPI_MCA_btl_tcp_if_include    you set it; passed by name, so its value is in no process list
-# -x NCCL_SOCKET_IFNAME             you set it; passed by name, so its value is in no process list
+# -x OMPI_MCA_btl_tcp_if_include    you set it; passed by name: only the command line of ddlrun shows its value
+# -x NCCL_SOCKET_IFNAME             you set it; passed by name: only the command line of ddlrun shows its value
 # -x HOROVOD_CONTROLLER             mpi: ranks connect over MPI, which starts them
 # -x DDLRUN_RANKS                   what each rank is to get; ddlrun exec reads it
 # --wdir /home/user        without it, ranks of a host that lacks it start in $HOME
