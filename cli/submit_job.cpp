@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/submit_job.hpp"
 
+#include "base/os/program_path.hpp"
 #include "base/text/error.hpp"
 #include "base/text/interpreter.hpp"
 #include "base/text/text.hpp"
@@ -154,10 +155,20 @@ int show_submission(System& system, const JobRequest& wanted, const schedulers::
   return 0;
 }
 
+// Or found below the working directory: PATH may have "." or an environment there.
+bool is_named_by_path(System& system, const JobSpec& job) {
+  if (job.program.empty()) return false;
+  if (job.program[0].find('/') != std::string::npos) return true;
+  const std::string found = find_program(system, job.program[0]);
+  return !found.starts_with('/') || found.starts_with(system.environment.workdir + "/");
+}
+
 // The script as the job's Python reads it. Of another Python, which modules or setup bring, it is only a
 // warning.
 int check_syntax(System& system, const JobSpec& job, bool dry_run) {
   if (job.container) return 0;
+  // ddlrun.yaml may be another user's: a dry run starts no interpreter that it names by a path.
+  if (dry_run && (!job.venv.empty() || is_named_by_path(system, job))) return 0;
   Command program = job.program;
   const bool in_venv = !job.venv.empty() && !program.empty() && program[0].find('/') == std::string::npos;
   if (in_venv) program[0] = job.venv + "/bin/" + program[0];

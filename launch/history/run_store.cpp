@@ -118,6 +118,12 @@ std::vector<std::string> find_named(const std::vector<ListedRun>& runs, const st
   return named;
 }
 
+[[noreturn]] void refuse_unknown_run(System& system, const std::string& word, const std::string& what) {
+  if (!system.files.exists(word + "/run.json")) refuse_run(word, what);
+  throw Error(ErrorKind::request, {what, printable(word, 80),
+                                   quote_shell("./" + word) + "   # the run in the directory of that name"});
+}
+
 }  // namespace
 
 std::vector<ListedRun> list_runs(System& system) {
@@ -156,10 +162,13 @@ std::size_t prune_runs(System& system, std::int64_t before) {
 }
 
 std::string find_run_directory(System& system, const std::string& word) {
-  if (system.files.exists(word + "/run.json")) return word;
-  if (word.find('/') != std::string::npos) refuse_run(word, "there is no run in this directory: no run.json");
+  // A bare word is no path: a directory `last` of another user must not hide the newest run.
+  if (word.find('/') != std::string::npos) {
+    if (system.files.exists(word + "/run.json")) return word;
+    refuse_run(word, "there is no run in this directory: no run.json");
+  }
   const std::vector<ListedRun> runs = list_runs(system);
-  if (runs.empty()) refuse_run(word, "there are no runs yet");
+  if (runs.empty()) refuse_unknown_run(system, word, "there are no runs yet");
   if (word == "last") return runs.front().directory;
   std::vector<ListedRun> found;
   for (const ListedRun& run : runs) {
@@ -174,7 +183,8 @@ std::string find_run_directory(System& system, const std::string& word) {
   if (found.empty()) {
     for (const ListedRun& run : runs)
       if (is_run_of_job(system, run.directory, word)) return run.directory;
-    refuse_run(word, "no run has an ID that begins with this, and no run belongs to such a job");
+    refuse_unknown_run(system, word,
+                       "no run has an ID that begins with this, and no run belongs to such a job");
   }
   if (found.size() == 1) return found.front().directory;
   const std::string more = found.size() > 2 ? fmt::format(" and {} more", found.size() - 2) : "";

@@ -29,8 +29,8 @@ void add_to_list(System& system, const std::string& directory);
 // those are in the state directory; running ones stay. Returns how many.
 std::size_t prune_runs(System& system, std::int64_t before);
 
-// The run's directory; `word` may also be the id of the job that started it. Error{request} where none is
-// meant, or several are.
+// The run's directory; `word` may also be the id of the job that started it. A path has a slash.
+// Error{request} where none is meant, or several are.
 std::string find_run_directory(System& system, const std::string& word);
 
 // Of the runs in the list that the job started, oldest first; `job` is its id, or its number alone.

@@ -129,7 +129,8 @@ ProgramPlan plan_program(System& system, const LaunchSpec& spec, const PlacedRan
   plan.frames_stderr = plan.has_status && spec.monitor.diagnose && !spec.output.is_framed() && !is_ssh &&
                        !shapes_output(placed.kind(), spec.launcher.words, system.environment.variables);
   const ProgramLibraries libraries = read_program_libraries(system, plan.program.command);
-  const bool by_mpi4py = spec.framework.needs_mpi && spec.framework.framework == frameworks::Framework::none;
+  const bool by_mpi4py =
+      !spec.dry_run && spec.framework.needs_mpi && spec.framework.framework == frameworks::Framework::none;
   plan.pmi = check_launcher(system, spec, placed,
                             by_mpi4py ? read_mpi4py_libraries(system, plan.program.command) : libraries,
                             has_mpirun, plan.remarks);

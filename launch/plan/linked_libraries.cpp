@@ -12,7 +12,10 @@
 
 namespace ddlrun::launch {
 
+// Python puts the working directory in front for -c, but that of the script for a script. -P, which leaves it
+// out, exists from Python 3.11 on. `sys` is built in: its import reads no directory.
 constexpr std::string_view where_mpi4py_lies =
+    "import sys; sys.path[:1] = [d for d in sys.path[:1] if d] + sys.argv[1:]\n"
     "import importlib.util as u; found = u.find_spec('mpi4py.MPI'); print(found.origin if found else '')";
 constexpr std::chrono::seconds longest_python_start{10};
 
@@ -52,10 +55,13 @@ ProgramLibraries read_program_libraries(System& system, const Command& program) 
 
 ProgramLibraries read_mpi4py_libraries(System& system, const Command& program) {
   if (!is_python(program[0])) return {};
+  const auto script = find_script(program);  // none of "python -m module", which reads the working directory
+  const std::string& workdir = system.environment.workdir;
+  const std::string first = script ? system.environment.absolute(directory_of(program[*script])) : workdir;
   ProcessLimits limits;
   limits.timeout = longest_python_start;
   const ProcessResult asked =
-      system.processes.run({program[0], "-c", std::string(where_mpi4py_lies)}, limits);
+      system.processes.run({program[0], "-c", std::string(where_mpi4py_lies), first}, limits);
   const std::string path(trim(asked.out));
   return asked.exit_status == 0 && path.starts_with('/') ? read_file_libraries(system, path)
                                                          : ProgramLibraries();

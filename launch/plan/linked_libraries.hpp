@@ -19,7 +19,7 @@ struct ProgramLibraries {
 
 ProgramLibraries read_program_libraries(System& system, const Command& program);
 // Of the mpi4py that the program's Python would import: that Python is asked where it lies, no MPI is
-// started.
+// started. Of the working directory it imports only what the program itself would.
 ProgramLibraries read_mpi4py_libraries(System& system, const Command& program);
 
 ProgramMpi find_program_mpi(const ProgramLibraries& libraries);

@@ -133,8 +133,17 @@ done
 wait $head
 expect 0 'is over already: exit status' "$DDLRUN" cancel "$(basename "$(directory_of cancelled)")"
 sed 's/"host": "[^"]*"/"host": "elsewhere"/' -i "$runs/20200101-000000-forged/run.json"
-expect_refusal 3 'ssh elsewhere ddlrun cancel' "$DDLRUN" cancel 20200101-000000-forged
+expect_refusal 3 'ssh -- elsewhere .ddlrun cancel 20200101-000000-forged' "$DDLRUN" cancel 20200101-000000-forged
 expect_refusal 3 'no run has an ID' "$DDLRUN" cancel 20200101-000000-missing
+
+# A record of another user puts no word into a command.
+sed 's/"host": "[^"]*"/"host": "-oProxyCommand=touch"/' -i "$runs/20200101-000000-forged/run.json"
+expect_refusal 3 "'-oProxyCommand=touch' is no host name" "$DDLRUN" cancel 20200101-000000-forged
+mkdir last && cp "$runs/20200101-000000-forged/run.json" last
+run "$DDLRUN" report last -o -
+has_not "a directory last is not the newest run" "$work/err" "no host name"
+rm -r last
+sed 's/"host": "[^"]*"/"host": "elsewhere"/' -i "$runs/20200101-000000-forged/run.json"
 
 # --- runs of one second: sorted by their recorded start, not by their names
 base=$(date -u +%Y%m%d-%H%M%S -d '2001-02-03 04:05:06 UTC')

@@ -18,6 +18,16 @@ list "- {hosts: h9, program: 'true'}"
 expect_refusal 3 "h9 is no host of this job" "$DDLRUN" launch 1 --multi-prog list.yaml
 grep -q "^  try: hosts: $name   # the job has $name$" "$work/err" || fail "a foreign host: $(cat "$work/err")"
 
+# --- mpi4py in the working directory of another user is no part of a program that lies elsewhere
+mkdir -p foreign/mpi4py foreign/contextlib elsewhere
+printf 'open("%s/started", "w")\n' "$work" | tee foreign/mpi4py/__init__.py > foreign/contextlib/__init__.py
+printf 'from mpi4py import MPI\n' > elsewhere/train.py
+for dry in --dry-run ''; do
+  # shellcheck disable=SC2086
+  (cd foreign && run "$DDLRUN" launch 1 $dry -- python3 "$work/elsewhere/train.py")
+  check "launch $dry reads no mpi4py of the working directory" test ! -e "$work/started"
+done
+
 # --- a program that is not here is found before anything starts
 list "- ranks: 0" "  program: [no_such_program_anywhere]"
 expect_refusal 3 "the program 'no_such_program_anywhere' was not found" "$DDLRUN" launch 1 --multi-prog list.yaml

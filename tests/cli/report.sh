@@ -8,7 +8,7 @@ golden=$DDLRUN_SOURCE_DIR/tests/golden/report
 cp -r "$DDLRUN_SOURCE_DIR/tests/data/report/run" "$work/run"
 chmod -R u+w "$work/run"
 cd "$work" || exit 2
-expect 0 "wrote run/report.html" "$DDLRUN" report run
+expect 0 "wrote ./run/report.html" "$DDLRUN" report ./run
 sed -e "s:$work:/runs:g" -e 's/made by ddlrun [0-9.]*, [0-9TZ:-]*/made by ddlrun VERSION, TIME/' run/report.html > found.html
 [[ -z ${DDLRUN_WRITE_GOLDEN-} ]] || cp found.html "$golden/failed.html"
 diff -u "$golden/failed.html" found.html || fail "the page differs"
@@ -60,16 +60,16 @@ if command -v xmllint > /dev/null; then
 fi
 
 # --- other places for the page
-expect 0 '<!DOCTYPE html>' "$DDLRUN" report run -o -
-expect 0 'wrote page.html' "$DDLRUN" report run -o page.html
+expect 0 '<!DOCTYPE html>' "$DDLRUN" report ./run -o -
+expect 0 'wrote page.html' "$DDLRUN" report ./run -o page.html
 check_equal() { cmp -s <(grep -v '^<footer>' "$1") <(grep -v '^<footer>' "$2") || fail "$1 and $2 differ"; }
 check_equal page.html run/report.html
 
 # --- a record that lacks things, and one that is damaged
 rm run/plan.json run/topology-0.json run/metrics.jsonl run/argv
-expect 0 'wrote' "$DDLRUN" report run
+expect 0 'wrote' "$DDLRUN" report ./run
 printf '{"schema": "ddlrun.run/1"}' > run/run.json
-expect 0 'wrote' "$DDLRUN" report run
+expect 0 'wrote' "$DDLRUN" report ./run
 head -c 100 "$DDLRUN_SOURCE_DIR/tests/data/report/run/run.json" > run/run.json
-expect_refusal 3 'damaged' "$DDLRUN" report run
+expect_refusal 3 'damaged' "$DDLRUN" report ./run
 finish

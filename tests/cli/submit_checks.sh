@@ -55,6 +55,16 @@ refuses 'wrong.py has no #! line' 2x1 -- ./wrong.py
 expect 0 'cannot read the script: invalid syntax' "${slurm[@]}" --dry-run 2x1 -- python3 wrong.py
 expect 0 'cannot read the script: invalid syntax' "${slurm[@]}" --dependencies afterok:7 --dry-run 2x1 -- python3 wrong.py
 [ ! -e __pycache__ ] || fail "the check wrote a file"
+# A dry run of another user's ddlrun.yaml starts no interpreter of his, also where PATH has the directory.
+mkdir -p foreign/venv/bin
+printf '#!/bin/sh\ntouch "%s/foreign/started"\n' "$PWD" > foreign/venv/bin/python3
+chmod +x foreign/venv/bin/python3
+touch foreign/venv/bin/activate foreign/train.py
+(cd foreign && run "${slurm[@]}" --dry-run --venv venv 2x1 -- python3 train.py
+  run "${slurm[@]}" --dry-run 2x1 -- ./venv/bin/python3 train.py
+  PATH=$PWD/venv/bin:$PATH run "${slurm[@]}" --dry-run 2x1 -- python3 train.py)
+[ ! -e foreign/started ] || fail "a dry run started the Python of ddlrun.yaml"
+rm -r foreign
 rm wrong.py
 refuses '/trian.sh does not exist' 2x1 -- bash -e trian.sh
 refuses '/venv/bin/activate does not exist' --venv venv 2x1 -- python3

@@ -79,11 +79,12 @@ TEST_CASE("a damaged record does not hide the other runs") {
 TEST_CASE("a run by its id, the beginning of one, a directory, last") {
   Runs runs;
   CHECK(runs.refusal("last") == "there are no runs yet");
+  for (const char* foreign : {"last/run.json", "20261121-031914/run.json"}) runs.files.files[foreign] = "{}";
   runs.add("20261121-031914-abc");
   runs.add("20261121-031915-abd");
   runs.add("20261121-031915");
-  runs.files.files["results/run.json"] = "{}";
-  CHECK(find_run_directory(runs.system, "results") == "results");
+  runs.files.files["./results/run.json"] = "{}";
+  CHECK(find_run_directory(runs.system, "./results") == "./results");
   CHECK(find_run_directory(runs.system, "last").ends_with("/20261121-031915-abd"));
   CHECK(find_run_directory(runs.system, "20261121-031914").ends_with("-abc"));
   CHECK(find_run_directory(runs.system, "20261121-031915")
@@ -110,6 +111,20 @@ TEST_CASE("a run by the name of its directory") {
   CHECK(find_named_runs(runs.system, "trial") == Directories{"/work/two/trial", "/work/one/trial"});
   CHECK(find_run_directory(runs.system, "run.4711") == "/work/one/run.4711");
   CHECK(runs.refusal("trial") == "2 runs have a directory of this name: /work/two/trial, /work/one/trial");
+}
+
+TEST_CASE("a bare word is no path, but the refusal names the path") {
+  Runs runs;
+  runs.files.files["results/run.json"] = "{}";
+  for (const bool has_runs : {false, true}) {
+    if (has_runs) runs.add("20261121-031914-abc");
+    try {
+      find_run_directory(runs.system, "results");
+      FAIL("found");
+    } catch (const Error& error) {
+      CHECK(error.message().hint.starts_with("./results "));
+    }
+  }
 }
 
 TEST_CASE("the first start of a run that was started again") {

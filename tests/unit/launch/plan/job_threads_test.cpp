@@ -86,4 +86,24 @@ TEST_CASE("the runtime is found in the program's libraries and in theirs") {
   CHECK(host.find_mpi({"plain"}) == launch::ProgramMpi::none);
 }
 
+TEST_CASE("Python is asked for mpi4py with the directories of the program, not with the working directory") {
+  struct Row {
+    Command program;
+    std::string first;
+  };
+  const std::vector<Row> rows{{{"python3", "/else/train.py"}, "/else"},
+                              {{"python3", "-u", "sub/train.py"}, "/work/sub"},
+                              {{"python3", "train.py"}, "/work"},
+                              {{"python3", "-m", "module"}, "/work"}};
+  for (const Row& row : rows) {
+    CAPTURE(row.first);
+    Host host;
+    System system{host.processes,          host.files, host.clock,  host.environment, [](std::string_view) {},
+                  [](std::string_view) {}, {},         &host.kernel};
+    launch::read_mpi4py_libraries(system, row.program);
+    REQUIRE(host.processes.ran.size() == 1);
+    CHECK(host.processes.ran[0].back() == row.first);
+  }
+}
+
 TEST_SUITE_END();
