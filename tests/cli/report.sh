@@ -9,7 +9,7 @@ cp -r "$DDLRUN_SOURCE_DIR/tests/data/report/run" "$work/run"
 chmod -R u+w "$work/run"
 cd "$work" || exit 2
 expect 0 "wrote ./run/report.html" "$DDLRUN" report ./run
-sed -e "s:$work:/runs:g" -e 's/made by ddlrun [0-9.]*, [0-9TZ:-]*/made by ddlrun VERSION, TIME/' run/report.html > found.html
+sed -e "s:$work/[.]/:/runs/:g; s:$work:/runs:g" -e 's/made by ddlrun [0-9.]*, [0-9TZ:-]*/made by ddlrun VERSION, TIME/' run/report.html > found.html
 [[ -z ${DDLRUN_WRITE_GOLDEN-} ]] || cp found.html "$golden/failed.html"
 diff -u "$golden/failed.html" found.html || fail "the page differs"
 
