@@ -4,7 +4,9 @@ import ctypes
 import functools
 import glob
 import os
+import re
 import shutil
+import stat
 
 from .errors import OF_STATUS, Error, UnsupportedError, failure
 from .version import LIBRARY, VERSION
@@ -50,19 +52,42 @@ OTHER_FUNCTIONS = {
 }
 
 
+def is_replaceable(path):
+    """Whether any user may exchange the file at this real path, as base/os/path_owner.hpp of ddlrun has it: below a directory
+    in which every user may create files, each name must belong to this user or root."""
+    at, is_shared = "/", False
+    for name in path.split("/")[1:]:
+        at = os.path.join(at, name)
+        found = os.stat(at)
+        if is_shared and found.st_uid not in (0, os.geteuid()):
+            return True
+        if found.st_mode & stat.S_IWOTH:
+            if not stat.S_ISDIR(found.st_mode) or not found.st_mode & stat.S_ISVTX:
+                return True
+            is_shared = True
+    return False
+
+
+def prefix_of(package):
+    """The installation with this package; "" where the package lies elsewhere, as in a directory of the user's."""
+    found = re.fullmatch("(/.*)/(share/ddlrun/python|lib(64)?/python3[0-9.]*/(site|dist)-packages)/ddl", package)
+    return found[1] if found else ""
+
+
 def candidates(environment, package, ddlrun):
     """Files that may be libddl.so, best first; the last is a name for the loader (ldconfig)."""
     if environment.get("DDL_LIBRARY"):
         return [environment["DDL_LIBRARY"]]
-    prefixes = [os.path.join(package, "../../../..")]  # PREFIX/share/ddlrun/python/ddl
+    prefixes = [prefix_of(package)] if prefix_of(package) else []
     if ddlrun:
         prefixes.append(os.path.join(os.path.dirname(os.path.realpath(ddlrun)), ".."))
     prefixes.append("/opt/ddlrun")
     named = [os.path.join(place, LIBRARY) for place in environment.get("LD_LIBRARY_PATH", "").split(":") if place]
     found = [path for path in named if os.path.exists(path)]
-    found += [path for prefix in prefixes for below in BELOW_PREFIX
-             for path in sorted(glob.glob(os.path.join(glob.escape(prefix), below, LIBRARY)))]
-    return [*map(os.path.normpath, found), LIBRARY]
+    near = [os.path.realpath(path) for prefix in prefixes for below in BELOW_PREFIX
+            for path in sorted(glob.glob(os.path.join(glob.escape(prefix), below, LIBRARY)))]
+    # The user has named the others.
+    return [*map(os.path.normpath, found), *(path for path in near if not is_replaceable(path)), LIBRARY]
 
 
 def declare(library):

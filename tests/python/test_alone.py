@@ -103,6 +103,29 @@ class Library(unittest.TestCase):
             named = {"LD_LIBRARY_PATH": f"/nonexistent::{os.path.realpath(prefix)}/ddl"}
             self.assertEqual(library.candidates(named, package, None)[0], os.path.join(os.path.realpath(prefix), "ddl", LIBRARY))
             self.assertEqual(library.candidates({"DDL_LIBRARY": "/x"}, package, ddlrun), ["/x"])
+            for below, expected in (("lib/python3.11/site-packages", prefix), ("lib/python3/dist-packages", prefix),
+                                    ("lib64/python3.9/site-packages", prefix), ("a/b/c", None), ("share/ddlrun/x", None)):
+                found = library.candidates({}, os.path.join(os.path.realpath(prefix), below, "ddl"), None)
+                self.assertEqual(found[0], os.path.join(os.path.realpath(expected), "lib", LIBRARY) if expected else LIBRARY)
+
+    def test_a_place_where_other_users_may_write(self):
+        with tempfile.TemporaryDirectory() as top:
+            prefix = os.path.join(os.path.realpath(top), "prefix")
+            os.makedirs(os.path.join(prefix, "lib"))
+            file = os.path.join(prefix, "lib", LIBRARY)
+            open(file, "w", encoding="utf-8").close()
+            package = os.path.join(prefix, "share/ddlrun/python/ddl")
+            self.assertEqual(library.candidates({}, package, None)[0], file)
+            for path, mode in ((file, 0o666), (os.path.dirname(file), 0o777), (prefix, 0o777), (top, 0o777)):
+                usual = os.stat(path).st_mode & 0o7777
+                os.chmod(path, mode)
+                self.assertEqual(library.candidates({}, package, None), [LIBRARY], path)
+                os.chmod(path, usual)
+            os.chmod(top, 0o1777)
+            self.assertEqual(library.candidates({}, package, None)[0], file)
+            if os.geteuid() == 0:
+                os.chown(prefix, 65534, -1)
+                self.assertEqual(library.candidates({}, package, None), [LIBRARY])
 
     def test_versions(self):
         major, minor, _ = VERSION.split(".")
