@@ -2,6 +2,7 @@
 #include "ddl/core/liveness_inspector.hpp"
 
 #include "ddl/core/fixed_text.hpp"
+#include "ddl/core/peer_text.hpp"
 
 #include <fmt/format.h>
 
@@ -135,19 +136,20 @@ void LivenessInspector::answer_messages() {
     if (message.kind == OobMessage::Kind::question) {
       answer_question(received->from, message.number);
     } else if (message.kind == OobMessage::Kind::failure) {
-      throw Error(static_cast<Fault>(message.fault), text_in(message.what), text_in(message.where),
-                  text_in(message.hint));
+      throw error_of_peer(message.fault, text_in(message.what), text_in(message.where),
+                          text_in(message.hint));
     } else if (message.kind == OobMessage::Kind::call_question) {
       answer_call_question(received->from, message);
     } else if (message.kind == OobMessage::Kind::call_answer) {
       if (message.number == wait_.question)
-        call_answer_ = CallSummary{message.sequence, message.signature, text_in(message.what), message.group};
+        call_answer_ = CallSummary{message.sequence, message.signature, printable(text_in(message.what)),
+                                   message.group};
     } else if (message.kind == OobMessage::Kind::end) {
       ended_.emplace(std::pair(received->from, message.group),
                      End{static_cast<ContextEnd>(message.number), InspectorClock::now()});
     } else if (message.number == number_) {  // an older one was given up on
       const bool is_elsewhere = calls_.current && calls_.current().group != message.group;
-      answer_ = Answer{message.waits_for, is_elsewhere ? text_in(message.what) : ""};
+      answer_ = Answer{message.waits_for, is_elsewhere ? printable(text_in(message.what)) : ""};
     }
   }
 }

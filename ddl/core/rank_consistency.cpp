@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/core/rank_consistency.hpp"
 
+#include "ddl/core/peer_text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +13,7 @@ namespace {
 
 std::vector<std::string> lines_of(const std::string& given) {
   std::vector<std::string> lines;
-  std::istringstream text(given);
+  std::istringstream text(printable(given));
   for (std::string line; std::getline(text, line);) lines.push_back(line);
   return lines;
 }

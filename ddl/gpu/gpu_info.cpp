@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/gpu/gpu_info.hpp"
 
+#include "ddl/core/peer_text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +26,7 @@ std::string render_gpu_info(const GpuInfo& info) {
 }
 
 GpuInfo parse_gpu_info(const std::string& text) {
-  std::istringstream lines(text);
+  std::istringstream lines(printable(text));
   GpuInfo info;
   for (std::string* line : {&info.obstacle, &info.where, &info.hint, &info.uuid, &info.name, &info.nccl_host})
     std::getline(lines, *line);

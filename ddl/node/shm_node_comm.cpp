@@ -123,8 +123,8 @@ ShmNodeComm::ShmNodeComm(const GatherStrings& gather, const Grid& grid, int rank
   }
   int problem = first.problem;
   if (me_ != 0) {
-    name = ShmName(first.name);
     if (problem == 0) problem = controls_.open(first.name, bytes);
+    if (problem == 0) name = ShmName(first.name);
   }
   if (problem == 0) problem = controls_.reserve(static_cast<std::size_t>(me_) * page_bytes, page_bytes);
   // The names may go when all have opened them.
@@ -133,6 +133,8 @@ ShmNodeComm::ShmNodeComm(const GatherStrings& gather, const Grid& grid, int rank
     const int theirs = std::atoi(problems[static_cast<std::size_t>(each)].c_str());
     if (theirs != 0) throw no_memory(page_bytes, theirs);
   }
+  // Over TCP the answers come from rank 0, which may leave this rank's own out.
+  if (problem != 0) throw no_memory(page_bytes, problem);
   controls_.close_file();
 }
 
@@ -202,6 +204,7 @@ std::shared_ptr<SharedBuffer> ShmNodeComm::allocate(std::size_t bytes) {
     const int theirs = control(local).announced[blocks_ % 2].problem;
     if (theirs != 0) throw no_memory(bytes, theirs);
   }
+  if (problem != 0) throw no_memory(bytes, problem);
   memory.close_file();
   return std::make_shared<ShmBuffer>(std::move(memory), bytes, stride);
 }

@@ -11,9 +11,23 @@
 
 #include <array>
 #include <cerrno>
+#include <string_view>
 #include <utility>
 
 namespace ddl {
+
+namespace {
+
+constexpr std::string_view name_start = "/libddl-";
+constexpr std::size_t name_digits = 32;
+
+// As create() makes them. A name comes from another rank, which must not choose any other file of the user.
+bool is_name_of_libddl(std::string_view name) {
+  return name.starts_with(name_start) && name.size() == name_start.size() + name_digits &&
+         name.find_first_not_of("0123456789abcdef", name_start.size()) == std::string_view::npos;
+}
+
+}  // namespace
 
 void ShmName::remove() noexcept {
   if (!name_.empty()) shm_unlink(name_.c_str());
@@ -27,9 +41,9 @@ ShmSegment& ShmSegment::operator=(ShmSegment&& other) noexcept {
 }
 
 int ShmSegment::create(std::size_t bytes, ShmName& name) {
-  std::array<std::byte, 16> random{};
+  std::array<std::byte, name_digits / 2> random{};
   fill_random(random);
-  std::string text = "/libddl-";
+  std::string text(name_start);
   for (const std::byte each : random) text += fmt::format("{:02x}", static_cast<unsigned>(each));
   fd_ = shm_open(text.c_str(), O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
   if (fd_ < 0) return errno;
@@ -39,6 +53,7 @@ int ShmSegment::create(std::size_t bytes, ShmName& name) {
 }
 
 int ShmSegment::open(const std::string& name, std::size_t bytes) {
+  if (!is_name_of_libddl(name)) return EPERM;
   fd_ = shm_open(name.c_str(), O_RDWR, 0);
   if (fd_ < 0) return errno;
   struct stat found {};

@@ -40,6 +40,7 @@ class ShmSegment {
 
   // All three return 0 or an errno. Zeroed, of mode 600; `name` gets a new random name.
   int create(std::size_t bytes, ShmName& name);
+  // EPERM if create() of this user did not make it.
   int open(const std::string& name, std::size_t bytes);
   // Takes the pages of this part now, near this rank: later there may be none left, and a write would kill.
   int reserve(std::size_t first, std::size_t count);

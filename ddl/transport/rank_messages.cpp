@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/rank_messages.hpp"
 
+#include "ddl/core/fixed_text.hpp"
 #include "ddl/core/liveness_inspector.hpp"
+#include "ddl/core/peer_text.hpp"
 #include "ddl/core/process_id.hpp"
 #include "ddl/transport/message_wire.hpp"
 #include "ddl/transport/transport.hpp"
@@ -37,8 +39,12 @@ struct RankMessages::Impl {
     std::vector<Card> all;
     for (const std::string& bytes :
          transport.gather(std::string(reinterpret_cast<const char*>(&mine), sizeof mine))) {
+      if (bytes.size() != sizeof mine)
+        throw Error(Fault::mismatch, "a rank of another version of libddl", "RankMessages",
+                    "the same libddl on all hosts");
       Card& card = all.emplace_back();
       std::memcpy(&card, bytes.data(), sizeof card);
+      store_text(card.host, printable(text_in(card.host)));
       card.is_local = std::string_view(card.host) == mine.host && is_running(card.process, true);
     }
     return all;

@@ -4,6 +4,7 @@
 #include "ddl/core/call_record.hpp"
 #include "ddl/core/gather_strings.hpp"
 #include "ddl/core/host_id.hpp"
+#include "ddl/core/peer_text.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -35,6 +36,7 @@ std::string join_strings(const std::vector<std::string>& strings) {
   return joined;
 }
 
+// Empty where it is not such a row.
 std::vector<std::string> split_strings(const std::string& joined) {
   std::vector<std::string> strings;
   for (std::size_t at = 0; at < joined.size();) {
@@ -45,6 +47,11 @@ std::vector<std::string> split_strings(const std::string& joined) {
     at = blank + 1 + length;
   }
   return strings;
+}
+
+Error other_version() {
+  return {Fault::mismatch, "a rank of another version of libddl", "TCP bootstrap",
+          "the same libddl on all hosts"};
 }
 
 }  // namespace
@@ -109,10 +116,8 @@ void TcpMesh::exchange_host_ids() {
       gather(join_strings({mine.name, mine.mark, fmt::format("{}", run)}));
   for (const std::string& each : entries) {
     const std::vector<std::string> parts = split_strings(each);
-    if (parts.size() != 3)
-      throw Error(Fault::mismatch, "a rank of another version of libddl", "TCP bootstrap",
-                  "the same libddl on all hosts");
-    hosts.push_back({parts[0], parts[1]});
+    if (parts.size() != 3) throw other_version();
+    hosts.push_back({printable(parts[0]), parts[1]});
     if (hosts.size() == 1) self_.info.run = std::strtoull(parts[2].c_str(), nullptr, 10);
   }
   hosts_ = name_hosts(hosts);
@@ -170,7 +175,7 @@ std::string TcpMesh::receive_string(int rank, const Gathering& among, TcpClock::
       if (text->call_id == failed_gather) {
         const std::vector<std::string> parts = split_strings(text->text);
         if (parts.size() == 4)
-          throw Error(static_cast<Fault>(std::atoi(parts[0].c_str())), parts[1], parts[2], parts[3]);
+          throw error_of_peer(std::atoi(parts[0].c_str()), parts[1], parts[2], parts[3]);
       }
       if (text->call_id != among.rounds)
         throw Error(Fault::mismatch, fmt::format("{} makes another call", name_of(rank)), name_of(rank),
@@ -247,7 +252,9 @@ void TcpMesh::connect(const std::vector<int>& peers) {
   const auto deadline = after_seconds(self_.timeout_seconds);
   for (const int peer : request) {  // ascending: who is asked has itself asked only lower ones
     const std::vector<std::string> address = split_strings(addresses[static_cast<std::size_t>(peer)]);
-    add_connection(peer, connect_to_rank({address.at(0), address.at(1)}, self_, peer, deadline));
+    if (address.size() != 2) throw other_version();
+    const TcpAddress at{printable(address[0]), printable(address[1])};
+    add_connection(peer, connect_to_rank(at, self_, peer, deadline));
   }
   if (coming.empty()) return;
   std::map<int, Socket> accepted_ranks;

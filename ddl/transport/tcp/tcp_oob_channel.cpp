@@ -62,11 +62,16 @@ class TcpOobChannel : public OobChannel {
     return nullptr;
   }
 
-  // What is for another rank goes on.
+  bool is_rank(int rank) const { return rank >= 0 && rank < mesh_.size(); }
+
+  // What is for another rank goes on. Ranks are indices: a message with another number is dropped.
   std::optional<Received> open(int carrier, const std::string& text) {
     RoutedMessage message;
     if (text.size() != sizeof(message)) return std::nullopt;
     std::memcpy(&message, text.data(), sizeof(message));
+    const int waits_for = message.message.waits_for;
+    if (!is_rank(message.from) || !is_rank(message.to) || (waits_for != -1 && !is_rank(waits_for)))
+      return std::nullopt;
     if (message.from != carrier) next_hop_[message.from] = carrier;
     if (message.message.kind == OobMessage::Kind::answer && message.message.waits_for >= 0)
       next_hop_[message.message.waits_for] = message.from;

@@ -6,6 +6,9 @@
 #include "ddl/error.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -133,6 +136,46 @@ TEST_CASE("a rank that is killed is no longer alive, and is named by who allocat
     CHECK_FALSE(group.alive(1));
   });
   CHECK(WTERMSIG(status) == SIGKILL);
+}
+
+// What rank 1 of one host reports when rank 0 answers its two gathers with `name` and "no problem".
+std::string reported_of(const std::string& name) {
+  int round = 0;
+  const auto rank_0 = [&](const std::string& mine) {
+    return ++round == 1 ? Texts{"1 1 0 " + name, mine} : Texts{"0", "0"};
+  };
+  try {
+    ddl::make_shm_node_comm(rank_0, grid_of({"h1", "h1"}), 1, 5.0);
+  } catch (const ddl::Error& error) {
+    return error.what();
+  }
+  return "made";
+}
+
+TEST_CASE("a name that rank 0 sends opens only memory that libddl made, and removes nothing else") {
+  const std::string digits = fmt::format("{:032x}", getpid());
+  struct Row {
+    std::string name;
+    const char* end;
+  };
+  for (const Row& row : {
+           Row{"/libddl-" + digits, "made"},
+           Row{"/job-" + digits, "Operation not permitted"},
+           Row{"/libddl-" + digits + "0", "Operation not permitted"},
+           Row{"/libddl-x" + digits.substr(1), "Operation not permitted"},
+       }) {
+    CAPTURE(row.name);
+    const int file = shm_open(row.name.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
+    REQUIRE((file >= 0 && ftruncate(file, 2 * 4096) == 0));
+    close(file);
+    CHECK(reported_of(row.name).ends_with(row.end));
+    const bool is_left = shm_unlink(row.name.c_str()) == 0;
+    CHECK(is_left == (std::string(row.end) != "made"));
+  }
+}
+
+TEST_CASE("a rank without the memory reports it though rank 0 leaves its answer out") {
+  CHECK(reported_of("/libddl-" + std::string(32, '0')).ends_with("No such file or directory"));
 }
 
 TEST_CASE("hosts are reported by their marks; their names say which is which") {
