@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/core/own_plugin.hpp"
 
+#include "ddl/core/shell_word.hpp"
 #include "ddl/error.hpp"
 
 #include <dlfcn.h>
@@ -10,7 +11,9 @@
 
 #include <charconv>
 #include <cstdint>
+#include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <string_view>
 
 namespace ddl {
@@ -57,25 +60,45 @@ bool is_trusted(const std::string& path, unsigned owner) {
   return !anybody_writes && (found.st_uid == 0 || found.st_uid == geteuid() || found.st_uid == owner);
 }
 
+std::string find_trusted_file(const std::string& path, unsigned owner) {
+  const std::unique_ptr<char, void (*)(void*)> resolved(realpath(path.c_str(), nullptr), std::free);
+  if (resolved == nullptr) return "";
+  const std::string real = resolved.get();
+  bool is_shared = false;
+  for (std::size_t end = 0; end != std::string::npos;) {
+    end = real.find('/', end + 1);
+    const std::string step = real.substr(0, end);
+    struct stat found {};
+    if (lstat(step.c_str(), &found) != 0 || S_ISLNK(found.st_mode)) return "";  // exchanged just now
+    const bool is_ours = found.st_uid == 0 || found.st_uid == geteuid() || found.st_uid == owner;
+    if (is_shared && !is_ours) return "";
+    if ((found.st_mode & S_IWOTH) == 0) continue;
+    if (!S_ISDIR(found.st_mode) || (found.st_mode & S_ISVTX) == 0) return "";
+    is_shared = true;
+  }
+  const std::string directory = directory_of(real);
+  const bool is_safe =
+      is_trusted(real, owner) && is_trusted(directory + ".", owner) && is_trusted(directory + "..", owner);
+  return is_safe ? real : "";
+}
+
 std::string find_own_plugin(const OwnPlugin& plugin) {
-  struct stat found {};
   const std::string own = own_path();
   if (own.empty()) return "";  // else the names below would be looked up in the current directory
+  struct stat found {};
   const uid_t owner = stat(own.c_str(), &found) == 0 ? found.st_uid : geteuid();
   std::string foreign;
   for (const char* below : plugin_directories) {
-    const std::string place = directory_of(own) + below;
-    std::string path = place + plugin.file;
+    std::string path = directory_of(own) + below + plugin.file;
     if (access(path.c_str(), F_OK) != 0) continue;
-    // The directories above are those of the program or libddl itself.
-    if (is_trusted(path, owner) && is_trusted(place + ".", owner) && is_trusted(place + "..", owner))
-      return path;
+    std::string file = find_trusted_file(path, owner);
+    if (!file.empty()) return file;
     foreign = path;
   }
   if (foreign.empty()) return "";
   throw Error(Fault::unsupported,
               fmt::format("{} is not loaded: another user can write to it or to its directory", plugin.title),
-              foreign, fmt::format("ls -ld '{}' '{}'", foreign, foreign.substr(0, foreign.rfind('/'))));
+              foreign, fmt::format("namei -l {}", quote_shell(foreign)));
 }
 
 void* open_own_plugin(const OwnPlugin& plugin, const std::string& path) {
@@ -88,7 +111,7 @@ void* open_own_plugin(const OwnPlugin& plugin, const std::string& path) {
     const char* const why = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc keeps one for each thread
     throw Error(Fault::unsupported,
                 fmt::format("{} cannot be loaded: {}", plugin.title, why == nullptr ? "" : why), path,
-                "ldd " + path);
+                "ldd " + quote_shell(path));
   }
   const std::string_view theirs =
       reinterpret_cast<const char* (*)()>(plugin_function(library, path, plugin.build_function))();

@@ -21,7 +21,13 @@ struct OwnPlugin {
 // if it is not there.
 bool is_trusted(const std::string& path, unsigned owner);
 
-// The path of the plug-in beside this libddl or in its lib/ddlrun; "" where it is not installed. Throws
+// `path` without links, for dlopen(): another user who exchanges a link cannot change what it leads to. "" if
+// another user can exchange the file: a directory of the path may be written by every user, or, below one
+// with the sticky bit, belongs neither to this user nor to root or `owner`; or is_trusted() is false for the
+// file, its directory or the one above.
+std::string find_trusted_file(const std::string& path, unsigned owner);
+
+// The path, without links, of the plug-in beside this libddl or in its lib/ddlrun; "" where it is not installed. Throws
 // Error(unsupported) if another user can write to it or to its directory: its code runs before it can report
 // its build.
 std::string find_own_plugin(const OwnPlugin& plugin);

@@ -43,19 +43,18 @@ bool is_of(MpiKind kind, void* library) {
   return (dlsym(library, "ompi_mpi_comm_world") != nullptr) == (kind == MpiKind::open_mpi);
 }
 
-// The file that the plug-in was built with may, on another machine, lie where another user can put one.
-bool is_trusted_library(const std::string& name) {
-  if (name.find('/') == std::string::npos) return true;
-  const std::string directory = name.substr(0, name.rfind('/') + 1);
-  return is_trusted(name, 0) && is_trusted(directory + ".", 0) && is_trusted(directory + "..", 0);
+// The file that the plug-in was built with may, on another machine, lie where another user can put one: "".
+std::string trusted_library(const std::string& name) {
+  return name.find('/') == std::string::npos ? name : find_trusted_file(name, 0);
 }
 
 // For all of the process: the plug-in finds MPI's functions there, and so do Open MPI's own plug-ins. Never
 // closed. `why`: the loader's message about the first name.
 bool load_library(const MpiLibrary& mpi, std::string& why) {
   for (const char* name : mpi.names) {
-    if (*name == '\0' || !is_trusted_library(name)) continue;
-    void* const library = dlopen(name, RTLD_NOW | RTLD_GLOBAL);
+    const std::string file = trusted_library(name);
+    if (file.empty()) continue;
+    void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (library != nullptr && is_of(mpi.kind, library)) return true;
     const char* const error = library == nullptr ? dlerror() : nullptr;  // NOLINT(concurrency-mt-unsafe)
     if (why.empty()) why = error != nullptr ? error : fmt::format("{} is not of MPICH's ABI", name);
