@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/transport/tcp/tcp_bootstrap.hpp"
 
+#include "ddl/core/shell_word.hpp"
 #include "ddl/error.hpp"
 
 #include <fcntl.h>
@@ -122,11 +123,11 @@ std::string read_token(const std::string& path) {
   if (found.st_uid != geteuid() && found.st_uid != 0)
     throw bad_bootstrap(
         fmt::format("the token file belongs to user {}, this is user {}", found.st_uid, geteuid()), path,
-        fmt::format("cp '{}' token; chmod 600 token", path));
+        fmt::format("cp {} token; chmod 600 token", quote_shell(path)));
   if ((found.st_mode & 077U) != 0)
     throw bad_bootstrap(
         fmt::format("others can read or write the token file: mode {:o}, not 600", found.st_mode & 07777U),
-        path, fmt::format("chmod 600 '{}'", path));
+        path, fmt::format("chmod 600 {}", quote_shell(path)));
   std::array<char, max_token_bytes + 1> text{};
   const ssize_t length = read(file.fd(), text.data(), text.size());
   if (length < 0 || static_cast<std::size_t>(length) > max_token_bytes)

@@ -162,6 +162,20 @@ TEST_CASE("a token file is for its owner only") {
   }
 }
 
+TEST_CASE("the path in a hint is one word for a shell") {
+  const TokenDirectory directory;
+  const std::string path = directory.path() + "/tok'en;x";
+  std::ofstream(path) << long_token;
+  REQUIRE(chmod(path.c_str(), 0644) == 0);
+  try {
+    ddl::read_token(path);
+    FAIL("taken");
+  } catch (const ddl::Error& error) {
+    REQUIRE(std::system(error.hint().c_str()) == 0);  // NOLINT(concurrency-mt-unsafe): one thread
+  }
+  CHECK(ddl::read_token(path) == long_token);
+}
+
 TEST_CASE("what else is no token file") {
   const TokenDirectory directory;
   CHECK_THROWS_AS(ddl::read_token(directory.path() + "/none"), ddl::Error);
