@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 
 namespace ddlrun::doctor {
@@ -111,8 +112,8 @@ std::string GpuFacts::label() const { return fmt::format("GPU {} ({})", index, p
 
 std::vector<GpuFacts> gpus_of(const HostReport& host) {
   std::vector<GpuFacts> gpus;
-  const std::uint64_t count = host.facts.number("nvml.count").value_or(0);
-  for (std::uint64_t i = 0; i < count && i < 64; ++i) gpus.push_back({host.facts, i});
+  const std::uint64_t count = std::min(host.facts.number("nvml.count").value_or(0), max_counted_gpus);
+  for (std::uint64_t i = 0; i < count; ++i) gpus.push_back({host.facts, i});
   return gpus;
 }
 

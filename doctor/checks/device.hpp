@@ -55,6 +55,9 @@ std::vector<Finding> evaluate_where(const CheckInput& input, std::string_view id
                                     std::string_view gatherer,
                                     const std::function<CheckResult(const HostReport&)>& evaluate);
 
+// A count is a text of another host: no loop goes beyond this.
+inline constexpr std::uint64_t max_counted_gpus = 64;
+
 // One GPU as the driver's library lists it.
 struct GpuFacts {
   const Facts& facts;

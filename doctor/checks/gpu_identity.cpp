@@ -24,7 +24,7 @@ std::string grant_of(const Facts& facts) {
 
 // GPUs that are there for computing: not those handed through to virtual machines.
 std::uint64_t usable_gpus(const Facts& facts) {
-  const std::uint64_t count = facts.number("gpu.count").value_or(0);
+  const std::uint64_t count = std::min(facts.number("gpu.count").value_or(0), max_counted_gpus);
   std::uint64_t usable = 0;
   for (std::uint64_t i = 0; i < count; ++i)
     usable += facts.is(fmt::format("gpu.{}.driver", i), "vfio-pci") ? 0 : 1;

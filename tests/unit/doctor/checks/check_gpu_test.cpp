@@ -57,6 +57,7 @@ TEST_CASE("GPU-01..05: which GPUs, drivers and libraries") {
       {"GPU-01", both(fact("nvml.count", "2"), fact("gpu.env.SLURM_JOB_GPUS", "0,1")), P,
        "2 GPUs granted (SLURM_JOB_GPUS) of 4"},
       {"GPU-01", both(fact("nvml.count", "3"), fact("gpu.3.driver", "vfio-pci")), F, "3 GPUs"},
+      {"GPU-01", both(fact("gpu.count", "18446744073709551615"), fact("nvml.count", "64")), P, "64 GPUs"},
       {"GPU-01", unknown("gpu.count", "no /sys"), S, "no /sys"},
       {"GPU-02", same, P, "Tesla P100-SXM2-16GB 15.9 GiB"},
       {"GPU-02", fact("nvml.0.name", "Tesla K80"), F,
