@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is started: the data brought to the hosts, the program in its container, doctor before it, and the
 // command of the runner.
+#include "base/os/self_executable.hpp"
 #include "base/text/error.hpp"
 #include "base/text/secret_name.hpp"
 #include "base/text/text.hpp"
@@ -45,7 +46,8 @@ Lines data_lines(const JobSpec& job) {
   const Staging& data = *job.data;
   Lines copy;
   if (!data.to.empty()) {
-    const std::string copy_on_host = join(script_lines("data_copy_host"), " ");
+    const std::string copy_on_host =
+        std::string(trusted_function) + join(script_lines("data_copy_host"), " ");
     copy = script_lines("data_copy", {{"source", ScriptValue::quoted(data.from)},
                                       {"on_each_host", ScriptValue::checked(per_host(job))},
                                       {"script", ScriptValue::quoted(copy_on_host)}});

@@ -177,5 +177,30 @@ run bash "$directory/job.sh"
 ends copied-over-others 3 3
 grep -q 'no job of ddlrun put there' "$work/err" || fail "copied over others' files: $(cat "$work/err")"
 [ -e "$directory/to \$there/part/y" ] || fail "copied: others' files are gone"
+# Nothing is written where another user can exchange a step of the path: a directory with mode 777, or that user's link.
+echo "$directory/from here" >"$directory/to \$there/.ddlrun-data"
+touch "$directory/to \$there/stale"
+refused() {
+  ends "$1" 3 3
+  grep -q 'another user can exchange .*to \$there' "$work/err" || fail "$1: $(cat "$work/err")"
+  [ -e "$directory/to \$there/stale" ] || fail "$1: a file is gone"
+}
+chmod 777 "$directory"
+run bash "$directory/job.sh"
+refused copied-below-777
+if [ "$(id -u)" -eq 0 ]; then
+  chmod 1777 "$directory"
+  mv "$directory/to \$there" "$directory/home"
+  ln -s home "$directory/to \$there"
+  chown -h 65534 "$directory/to \$there"
+  run bash "$directory/job.sh"
+  refused copied-through-a-link
+  chown -h 0 "$directory/to \$there"
+fi
+chmod 755 "$directory"
+mv "$directory/from here/part/y" "$directory/from here/part/x"
+run bash "$directory/job.sh"
+ends copied-again 0 0
+[ ! -e "$directory/to \$there/stale" ] || fail "copied: a stale file is left"
 [ -z "$(jobs -p)" ] || fail "processes are left"
 finish
