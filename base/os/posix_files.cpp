@@ -20,7 +20,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -63,22 +62,13 @@ int write_bytes(int descriptor, std::string_view bytes) {
   return 0;
 }
 
-// What is at the path; nothing for a new file. Asked before links are followed: the kernel knows which of
-// them are traps.
-std::optional<struct stat> status_of(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) == 0) return status;
-  if (errno != ENOENT) refuse_file("write", path, errno);
-  return std::nullopt;
-}
-
 // A device, a pipe, or where stdout goes: nothing that can be replaced.
-bool write_through(const std::string& path, const struct stat& status, std::string_view bytes) {
+bool write_through(const std::string& path, const ReplacedPath& target, std::string_view bytes) {
+  const struct stat& status = target.status();
   if (S_ISDIR(status.st_mode)) refuse_file("write", path, EISDIR);
   const int stream = find_own_stream(status);
   if (stream < 0 && S_ISREG(status.st_mode)) return false;
-  Descriptor d{stream >= 0 ? ::fcntl(stream, F_DUPFD_CLOEXEC, 0)
-                           : ::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC)};
+  Descriptor d{stream >= 0 ? ::fcntl(stream, F_DUPFD_CLOEXEC, 0) : target.open_for_writing()};
   if (d.fd < 0) refuse_file("write", path, errno);
   if (const int code = write_bytes(d.fd, bytes); code != 0) refuse_file("write", path, code);
   if (::close(std::exchange(d.fd, -1)) != 0) refuse_file("write", path, errno);
@@ -86,8 +76,8 @@ bool write_through(const std::string& path, const struct stat& status, std::stri
 }
 
 // 0, or an errno. A file that only its owner could read stays so.
-int write_whole(int descriptor, const std::optional<struct stat>& replaced, std::string_view bytes) {
-  if (replaced && ::fchmod(descriptor, replaced->st_mode & 0777) != 0) return errno;
+int write_whole(int descriptor, const ReplacedPath& replaced, std::string_view bytes) {
+  if (replaced.keeps_mode() && ::fchmod(descriptor, replaced.status().st_mode & 0777) != 0) return errno;
   if (const int code = write_bytes(descriptor, bytes); code != 0) return code;
   return ::fsync(descriptor) == 0 ? 0 : errno;
 }
@@ -115,21 +105,21 @@ bool rename_or_remove(const std::string& temporary, const std::string& path) {
 
 // By a file that has no name until it is whole: a process that is killed meanwhile leaves nothing behind.
 // False where the file system has no such files, for one NFS.
-bool write_nameless(const std::string& path, const std::optional<struct stat>& replaced,
-                    std::string_view bytes) {
+bool write_nameless(const ReplacedPath& replaced, std::string_view bytes) {
+  const std::string& path = replaced.path();
   const Descriptor d{::open(directory_of(path).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644)};
   if (d.fd < 0 || write_whole(d.fd, replaced, bytes) != 0) return false;
   const std::string own = fmt::format("/proc/self/fd/{}", d.fd);
   const auto link = [&](const std::string& name) {
     return ::linkat(AT_FDCWD, own.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
   };
-  if (!replaced && link(path)) return true;
+  if (!replaced.exists() && link(path)) return true;
   const std::string temporary = take_temporary_name(path, link);
   return !temporary.empty() && rename_or_remove(temporary, path);
 }
 
-void write_named(const std::string& path, const std::optional<struct stat>& replaced,
-                 std::string_view bytes) {
+void write_named(const ReplacedPath& replaced, std::string_view bytes) {
+  const std::string& path = replaced.path();
   Descriptor d{-1};
   const std::string temporary = take_temporary_name(path, [&](const std::string& name) {
     d.fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
@@ -141,6 +131,22 @@ void write_named(const std::string& path, const std::optional<struct stat>& repl
     refuse_file("write", path, code);
   }
   if (!rename_or_remove(temporary, path)) refuse_file("write", path, errno);
+}
+
+// With the directories above it that are missing, each for its user only whatever the umask is. 0, or an
+// errno.
+int make_private(const std::string& path) {
+  if (::mkdir(path.c_str(), 0700) == 0) return 0;
+  if (errno == ENOENT) {
+    const std::string above = directory_of(path);
+    if (above == path) return ENOENT;
+    if (const int code = make_private(above); code != 0) return code;
+    if (::mkdir(path.c_str(), 0700) == 0) return 0;
+  }
+  const int code = errno;
+  struct stat there {};
+  if (::stat(path.c_str(), &there) != 0) return code;
+  return S_ISDIR(there.st_mode) ? 0 : ENOTDIR;
 }
 
 void sync_directory(const std::string& directory) {
@@ -203,7 +209,7 @@ std::string PosixFiles::read(const std::string& path, std::uint64_t max_bytes) {
     bytes.append(buffer.data(), static_cast<std::size_t>(n));
     if (bytes.size() > max_bytes) {
       throw Error(ErrorKind::request, {fmt::format("{} is larger than {} bytes", path, max_bytes), path,
-                                       "check that this is the file you meant: file " + path});
+                                       "check that this is the file you meant: file " + quote_shell(path)});
     }
   }
 }
@@ -257,11 +263,11 @@ std::string PosixFiles::foreign_owner(const std::string& directory) {
 std::string PosixFiles::foreign_writer(const std::string& file) { return find_foreign_writer(file); }
 
 void PosixFiles::write(const std::string& given, std::string_view bytes) {
-  const auto replaced = status_of(given);
-  if (replaced && write_through(given, *replaced, bytes)) return;
-  const std::string path = follow_links(given);
-  if (!write_nameless(path, replaced, bytes)) write_named(path, replaced, bytes);
-  sync_directory(directory_of(path));
+  const ReplacedPath replaced(given);
+  if (replaced.error() != 0) refuse_file("write", given, replaced.error());
+  if (replaced.exists() && write_through(given, replaced, bytes)) return;
+  if (!write_nameless(replaced, bytes)) write_named(replaced, bytes);
+  sync_directory(directory_of(replaced.path()));
 }
 
 void PosixFiles::rewrite(const std::string& path, std::string_view bytes) {
@@ -307,10 +313,7 @@ std::string PosixFiles::make_directory(const std::string& prefix) {
 }
 
 void PosixFiles::make_directories(const std::string& path) {
-  std::error_code code;
-  const bool is_new = std::filesystem::create_directories(path, code);
-  if (!code && is_new) std::filesystem::permissions(path, std::filesystem::perms::owner_all, code);
-  if (code) refuse_file("make the directory", path, code.value());
+  if (const int code = make_private(path); code != 0) refuse_file("make the directory", path, code);
 }
 
 bool PosixFiles::make_new_directory(const std::string& path) {

@@ -36,6 +36,6 @@ constexpr std::string_view trusted_function =
     R"([ -z "$shared" ] || [ "$3" = 0 ] || [ "$3" = "$me" ] || return 1; )"
     R"(case $1 in l*) link=$(readlink -- "$at/$name"); links=$((links + 1)); [ $links -le 40 ] || return 1; )"
     R"(case $link in /*) at=; shared= ;; esac; rest=/$link$rest; continue ;; )"
-    R"(????????w[tT]*) shared=y ;; ????????w*) return 1 ;; esac; at=$at/$name; done; ); )";
+    R"(d???????w[tT]*) shared=y ;; ????????w*) return 1 ;; esac; at=$at/$name; done; ); )";
 
 }  // namespace ddlrun

@@ -47,6 +47,8 @@ TEST_CASE("a path is trusted only if no other user can put a file there") {
   make_file("/open/sub/x", 0);
   make_file("/own dir/open file", 0);
   REQUIRE(::chmod((base + "/own dir/open file").c_str(), 0777) == 0);
+  make_file("/own dir/sticky file", 0);
+  REQUIRE(::chmod((base + "/own dir/sticky file").c_str(), 01777) == 0);
   make_link("own dir", "/mine", 0);
   make_link("own dir", "/link", other);
   make_link("loop", "/loop", 0);
@@ -72,6 +74,7 @@ TEST_CASE("a path is trusted only if no other user can put a file there") {
       {base + "/their/mine", base + "/their belongs to user 65534"},
       {base + "/link/a b", base + "/link belongs to user 65534"},
       {base + "/own dir/open file", "every user can write to " + base + "/own dir/open file"},
+      {base + "/own dir/sticky file", "every user can write to " + base + "/own dir/sticky file"},
       {base + "/open/sub/x", "every user can write to " + base + "/open"},
   };
   for (const Row& row : rows) {
