@@ -74,7 +74,7 @@ std::vector<Candidate> find_queues(System& system) {
 }
 
 std::vector<Candidate> find_jobs(System& system) {
-  const std::string path = find_state_directory(system.environment, "jobs", "export HOME") + "/jobs.sqlite";
+  const std::string path = find_own_state_directory(system, "jobs", "export HOME") + "/jobs.sqlite";
   std::vector<Candidate> jobs;
   if (!system.files.exists(path)) return jobs;
   for (const schedulers::JobEntry& job : schedulers::open_job_history(path)->recent(most_jobs))

@@ -2,6 +2,7 @@
 #include "base/os/state_directory.hpp"
 
 #include "base/text/error.hpp"
+#include "base/text/text.hpp"
 
 #include <fmt/format.h>
 
@@ -16,6 +17,19 @@ std::string find_state_directory(const Environment& environment, const std::stri
   throw Error(ErrorKind::request,
               {fmt::format("there is no place for {}: neither XDG_STATE_HOME nor HOME is set", what),
                "environment", hint});
+}
+
+std::string find_own_state_directory(System& system, const std::string& what, const std::string& hint) {
+  const std::string directory = find_state_directory(system.environment, what, hint);
+  const std::string above = directory_of(directory);
+  for (const std::string& step : {above, directory}) {
+    const std::string why = system.files.foreign_owner(step);
+    if (why.empty()) continue;
+    throw Error(ErrorKind::request,
+                {fmt::format("the place for {} is not safe: {}", what, why), step,
+                 fmt::format("export XDG_STATE_HOME=DIR   # one of your own; ls -ld {}", quote_shell(step))});
+  }
+  return directory;
 }
 
 }  // namespace ddlrun

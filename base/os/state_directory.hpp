@@ -13,4 +13,8 @@ namespace ddlrun {
 std::string find_state_directory(const Environment& environment, const std::string& what,
                                  const std::string& hint);
 
+// The same, and Error{request} where another user owns that directory or can exchange it: he could choose
+// what `resubmit last` and `replay last` start.
+std::string find_own_state_directory(System& system, const std::string& what, const std::string& hint);
+
 }  // namespace ddlrun

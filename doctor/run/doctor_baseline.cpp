@@ -16,8 +16,7 @@ namespace {
 
 std::string baseline_file(System& system, const BaselineRequest& request) {
   if (!request.file.empty()) return request.file;
-  const std::string dir =
-      find_state_directory(system.environment, "the baseline", "--baseline-file ./baseline.json");
+  const std::string dir = find_own_state_directory(system, "the baseline", "--baseline-file ./baseline.json");
   system.files.make_directories(dir);
   return dir + "/baseline.json";
 }

@@ -25,7 +25,7 @@ constexpr std::uint64_t most_path_bytes = 8192;
 constexpr std::int64_t longest_run_seconds = 30 * 86400;  // on a host that this one cannot look at
 
 std::string list_directory_of(System& system) {
-  return find_state_directory(system.environment, "the list of runs", "export HOME=/home/you") + "/runs";
+  return find_own_state_directory(system, "the list of runs", "export HOME=/home/you") + "/runs";
 }
 
 // The second in which a run's directory was named, by its id.

@@ -22,7 +22,7 @@ std::string choose_run_dir(System& system, const std::string& wanted, bool creat
     }
     return wanted;
   }
-  const std::string state = find_state_directory(system.environment, "the run directory", "--run-dir ./run");
+  const std::string state = find_own_state_directory(system, "the run directory", "--run-dir ./run");
   const std::string time = render_time_for_names(system.clock.now());
   if (!create) return state + "/dry-runs/" + time;  // beside the runs: launch does not follow the script
   const std::string base = state + "/runs", prefix = base + "/" + time + "-";

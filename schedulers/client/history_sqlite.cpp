@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/text/error.hpp"
+#include "base/text/text.hpp"
 #include "schedulers/client/history.hpp"
 
 #include <fmt/format.h>
@@ -35,10 +36,8 @@ std::string remedy_for(int code, const std::string& path) {
   switch (code & 0xff) {
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
-      return fmt::format(
-          "mv '{0}' '{0}.damaged'; the next submit makes a new one. The jobs themselves are not "
-          "touched",
-          path);
+      return fmt::format("mv {} {}; the next submit makes a new one. The jobs themselves are not touched",
+                         quote_shell(path), quote_shell(path + ".damaged"));
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
     case SQLITE_PROTOCOL:
@@ -48,7 +47,8 @@ std::string remedy_for(int code, const std::string& path) {
     case SQLITE_FULL:
       return "make room on its file system (df, quota), or set XDG_STATE_HOME to another";
     default:
-      return fmt::format("ls -l '{}'; or set XDG_STATE_HOME to a directory that you may write to", path);
+      return fmt::format("ls -l {}; or set XDG_STATE_HOME to a directory that you may write to",
+                         quote_shell(path));
   }
 }
 

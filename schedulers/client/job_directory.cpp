@@ -34,8 +34,7 @@ std::string find_job_dir(System& system, const JobSpec& job) {
   const std::string danger = system.files.foreign_owner(jobs);
   const bool fits = job.scheduler == SchedulerKind::local || fits_directive(job.scheduler, usual);
   if (danger.empty() && fits) return usual;
-  const std::string state =
-      find_state_directory(system.environment, "the job's files", "export HOME") + "/jobs/";
+  const std::string state = find_own_state_directory(system, "the job's files", "export HOME") + "/jobs/";
   if (job.scheduler == SchedulerKind::local || fits_directive(job.scheduler, state)) return state + name;
   if (danger.empty()) return usual;  // it is refused with its reason
   throw Error(ErrorKind::request,

@@ -23,7 +23,7 @@ namespace {
 // The history is a convenience: an entry that cannot be written is reported, and the job goes on.
 void with_history(System& system, bool make, const std::function<void(JobHistory& history)>& use) {
   try {
-    const std::string dir = find_state_directory(system.environment, "the history of jobs", "export HOME");
+    const std::string dir = find_own_state_directory(system, "the history of jobs", "export HOME");
     const std::string path = dir + "/jobs.sqlite";
     if (!make && !system.files.exists(path)) return;
     if (make) system.files.make_directories(dir);

@@ -174,7 +174,7 @@ std::optional<Message> check_submit_directory(const templates::SiteProfile& site
   return Message{fmt::format("{} starts jobs only below {}, the working directory is {}", site.name,
                              join(site.submit_below, ", "), printable(path)),
                  where.empty() ? origin_in(site, 0) : where,
-                 fmt::format("cd {}/$USER   # or workdir: {}/...", site.submit_below.front(),
+                 fmt::format("cd {}/$USER   # or workdir: {}/...", quote_shell(site.submit_below.front()),
                              site.submit_below.front())};
 }
 

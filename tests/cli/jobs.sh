@@ -327,4 +327,16 @@ printf 'no database' > state/ddlrun/jobs.sqlite
 begin true
 grep -q 'warning' err || fail "the damaged history is not reported"
 [ "$(cat state/ddlrun/jobs.sqlite)" = 'no database' ] || fail "the damaged history was overwritten"
+# The command that moves it away has its path as one word for the shell.
+mkdir -p "st'a; x/ddlrun" && printf 'no database' > "st'a; x/ddlrun/jobs.sqlite"
+XDG_STATE_HOME="$work/st'a; x" "$DDLRUN" jobs > out 2> err
+moves=$(sed -n 's/^  try: \(mv .*\); the next submit.*/\1/p' err)
+bash -c "$moves" || fail "the command cannot be pasted: $(cat err)"
+same "what the pasted command has moved" "jobs.sqlite.damaged" "$(ls "st'a; x/ddlrun")"
+# A state directory of another user could name jobs of his for resubmit.
+if [ "$(id -u)" -eq 0 ]; then
+  mkdir -p theirs/ddlrun && cp state/ddlrun/jobs.sqlite theirs/ddlrun && chown -R 65534 theirs
+  expect_refusal 3 'the place for the history of jobs is not safe: it belongs to user 65534' \
+    env XDG_STATE_HOME="$work/theirs" "$DDLRUN" resubmit last
+fi
 finish

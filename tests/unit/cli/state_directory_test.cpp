@@ -8,6 +8,7 @@
 #include "tests/support/fake_system.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 using namespace ddlrun;
 using namespace ddlrun::doctor;
@@ -49,6 +50,29 @@ TEST_CASE("no place for state: what has none, and what names one") {
           "--run-dir ./run"};
       CHECK(error.message() == expected);
     }
+  }
+}
+
+// Its owner could choose what `resubmit last` and `replay last` start.
+TEST_CASE("a state directory of another user is refused, also the one above it") {
+  for (const char* foreign : {"/s", "/s/ddlrun"}) {
+    CAPTURE(foreign);
+    tests::FakeSystem fake;
+    fake.environment.variables["XDG_STATE_HOME"] = "/s";
+    fake.files.foreign[foreign] = "it belongs to user 1004";
+    System system = fake.interfaces();
+    try {
+      choose_run_dir(system, "", false);
+      FAIL("no error");
+    } catch (const Error& error) {
+      CHECK(error.message().what == "the place for the run directory is not safe: it belongs to user 1004");
+      CHECK(error.message().where == foreign);
+      CHECK(error.message().hint ==
+            fmt::format("export XDG_STATE_HOME=DIR   # one of your own; ls -ld {}", foreign));
+    }
+    std::vector<doctor::Finding> findings;
+    CHECK_THROWS_AS(use_baseline(system, {"save", ""}, {}, findings), Error);
+    CHECK(fake.files.written.empty());
   }
 }
 
