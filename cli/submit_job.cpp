@@ -19,6 +19,7 @@
 #include "schedulers/client/node_fit.hpp"
 #include "schedulers/client/scheduler_access.hpp"
 #include "schedulers/job/script_forms.hpp"
+#include "schedulers/scripts/shown_secrets.hpp"
 
 #include <fmt/format.h>
 
@@ -163,6 +164,15 @@ bool is_named_by_path(System& system, const JobSpec& job) {
   return !found.starts_with('/') || found.starts_with(system.environment.workdir + "/");
 }
 
+// Also those of a template, a site's directives and the user's own: the script has them all.
+void warn_of_shown_secrets(System& system, const JobRequest& wanted, const schedulers::Scheduler& scheduler) {
+  const JobSpec& job = wanted.parsed.job;
+  if (!is_pbs_like(job.scheduler)) return;
+  const PreparedJob prepared = prepare_job(system, wanted, scheduler, find_job_dir(system, job));
+  const auto shown = job_scripts::find_shown_secrets(prepared.script);
+  if (shown) system.err(render_message("ddlrun", "warning", *shown));
+}
+
 // The script as the job's Python reads it. Of another Python, which modules or setup bring, it is only a
 // warning.
 int check_syntax(System& system, const JobSpec& job, bool dry_run) {
@@ -251,6 +261,7 @@ int submit_job(System& system, const JobOptions& options, bool detach) {
   if (options.again) print_values_of_now(system, wanted.parsed.job);
   print_left_out(system, *scheduler);
   check_request(system, wanted, ask, dry_run);
+  warn_of_shown_secrets(system, wanted, *scheduler);
   if (dry_run) return show_submission(system, wanted, *scheduler);
   check_dependencies(system, wanted);
   const JobRef job = schedulers::submit_job(system, wanted, *scheduler);

@@ -170,6 +170,20 @@ grep -qx '#PBS -v D,NCCL_X' out || fail "variables by prefix: $(grep '^#PBS -v' 
 grep -q '^exec >>"$ddl_log" 2>&1' out || fail "the log of PBS does not grow"
 echo 'directives: ["-k oe"]' > k.yaml
 expect_refusal 3 'output' "$DDLRUN" submit --pbs --cores-per-node 8 --job k.yaml --walltime 5m --dry-run 1x1x1 -- true
+# qstat -f shows the values of -v to every user (qstat(1B) of OpenPBS: Variable_List): a secret gets a warning, once.
+expect 0 'warning: qstat -f shows the value of HF_TOKEN to every user' env HF_TOKEN=hf_x "$DDLRUN" submit --pbs --cores-per-node 8 \
+  --environment HF_TOKEN --environment DATA_ROOT --walltime 5m --dry-run 1x1x1 -- true
+grep -q '^  try: umask 077;.* > ~/.secrets/HF_TOKEN   #' err || fail "no remedy: $(cat err)"
+if grep -q hf_x out err; then fail "the secret's value is shown"; fi
+echo 'directives: ["-v A=1,DB_PASSWORD"]' > secret.yaml
+expect 0 'shows the values of HF_TOKEN, DB_PASSWORD to' env HF_TOKEN=hf_x "$DDLRUN" submit --torque --cores-per-node 8 --environment HF_TOKEN \
+  --job secret.yaml --walltime 5m --dry-run 1x1x1 -- true
+for words in '--pbs --environment DATA_ROOT' '--slurm --environment HF_TOKEN'; do
+  # shellcheck disable=SC2086
+  expect 0 '' "$DDLRUN" submit $words --cores-per-node 8 --walltime 5m --dry-run 1x1x1 -- true
+  if grep -q 'qstat -f shows' err; then fail "a secret is said to be shown: $words: $(cat err)"; fi
+done
+
 # Settings in the environment: a misspelt name is an error; variables that a job sets for its program are no settings.
 expect_refusal 3 'export DDLRUN_WALLTIME=4h' env DDLRUN_WALTIME=4h "$DDLRUN" submit --slurm --dry-run 1x1x1 -- true
 expect 0 '--data /nonexist' env DDLRUN_DATA=/nonexist "$DDLRUN" submit --slurm --walltime 5m --dry-run 1x1x1 -- true
