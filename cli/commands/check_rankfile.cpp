@@ -91,7 +91,7 @@ std::string render_unchecked(const CheckRankfileOptions& options, bool cores_che
                      cores_checked   ? "hosts"
                      : hosts_checked ? "cores"
                                      : "hosts and cores",
-                     option, options.file == "-" ? "FILE" : quote_shell(options.file));
+                     option, options.file == "-" ? "FILE" : printable(quote_shell(options.file), 4096));
 }
 
 // The last line, on stderr: the verdict on a file without findings, and what was not checked.
@@ -100,8 +100,9 @@ std::string render_verdict(const CheckRankfileOptions& options, const std::strin
   const std::size_t lines = rankfile::parse_rank_lines(text).size();
   if (lines == 0 && !praise) return "";
   const std::string unchecked = render_unchecked(options, cores_checked);
-  if (!praise) return cores_checked ? "" : fmt::format("ddlrun: {}: {}\n", options.file, unchecked);
-  return fmt::format("ddlrun: {}: {}, {} rank line{}{}{}\n", options.file,
+  if (!praise)
+    return cores_checked ? "" : fmt::format("ddlrun: {}: {}\n", printable(options.file, 4096), unchecked);
+  return fmt::format("ddlrun: {}: {}, {} rank line{}{}{}\n", printable(options.file, 4096),
                      cores_checked ? "ok" : "the form is right", lines, lines == 1 ? "" : "s",
                      cores_checked ? ", every core is there" : "", unchecked.empty() ? "" : "; " + unchecked);
 }

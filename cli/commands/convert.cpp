@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 
 namespace ddlrun::cli {
 
@@ -33,7 +34,7 @@ void refuse_to_replace(System& system, const ConvertOptions& options, const std:
   const auto there = system.files.read_from(options.output, 0, script.size() + 1);
   if (!there || there->bytes != script) return;
   throw Error(ErrorKind::usage, {"the output would replace the script", "--output " + options.output,
-                                 fmt::format("-o {}.new", printable(options.output, 200))});
+                                 "-o " + printable(quote_shell(options.output + ".new"), 4096)});
 }
 
 void write_output(System& system, const ConvertOptions& options, const std::string& text) {
@@ -56,7 +57,8 @@ job_scripts::Dialect parse_target(const std::string& text) {
 std::string render_list(const std::string& file, const std::vector<job_scripts::Unsupported>& unsupported) {
   std::string text;
   for (const auto& item : unsupported) {
-    const std::string place = item.line > 0 ? fmt::format("{}:{}", file, item.line) : file;
+    const std::string place =
+        item.line > 0 ? fmt::format("{}:{}", printable(file, 4096), item.line) : printable(file, 4096);
     text += fmt::format("{}: {}: {}\n", place, printable(item.text), printable(item.why, 400));
   }
   if (!unsupported.empty())
@@ -68,11 +70,12 @@ std::string render_list(const std::string& file, const std::vector<job_scripts::
 // Where the new file needs a person: ": line 4, line 9, environment"; "" where it needs none.
 std::string render_places_to_edit(const std::vector<job_scripts::Unsupported>& unsupported) {
   std::vector<std::string> places;
+  std::set<std::string> named;
   for (const auto& item : unsupported) {
     if (!item.wrong) continue;
     std::string place = item.line > 0 ? fmt::format("line {}", item.line)
                                       : printable(item.text.substr(0, item.text.find(':')), 60);
-    if (std::ranges::find(places, place) == places.end()) places.push_back(std::move(place));
+    if (named.insert(place).second) places.push_back(std::move(place));
   }
   return places.empty() ? "" : ": " + join(places, ", ");
 }
@@ -91,10 +94,10 @@ std::string render_errors_left(const ConvertOptions& options, const std::string&
     lines += fmt::format("  line {}: {}\n", finding.place.line, printable(finding.what, 400));
   }
   if (errors == 0) return "";
-  const std::string at = site == nullptr ? "" : " --site " + quote_shell(options.site);
+  const std::string at = site == nullptr ? "" : " --site " + printable(quote_shell(options.site), 4096);
   const bool is_file = !options.output.empty() && options.output != "-";
   return fmt::format("ddlrun: the new script still has {} error{}: ddlrun lint-script {}{}{}\n{}", errors,
-                     errors == 1 ? "" : "s", is_file ? quote_shell(options.output) : "-", at,
+                     errors == 1 ? "" : "s", is_file ? printable(quote_shell(options.output), 4096) : "-", at,
                      is_file ? "" : " < SCRIPT", lines);
 }
 
@@ -161,6 +164,7 @@ int run_convert(System& system, const ConvertOptions& options) {
   const std::string given = system.files.read(options.file, job_scripts::max_script_bytes);
   refuse_to_replace(system, options, given);
   const auto script = job_scripts::parse_job_script(given, options.file);
+  job_scripts::refuse_outsized(script);
   if (to_job_file) return convert_to_job_file(system, options, script, site ? &*site : nullptr);
   const auto conversion = job_scripts::convert_script(script, to, site ? &*site : nullptr);
   write_output(system, options, conversion.text);

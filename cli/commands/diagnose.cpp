@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/os/host_info.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
@@ -86,6 +87,18 @@ std::string binary_file_hint(std::string_view begin, const std::string& log) {
   return "";
 }
 
+// A named pipe has no end while nothing writes to it, and a device perhaps none. The shell's own pipes,
+// <(COMMAND), are below /dev/fd.
+void refuse_endless(const System& system, const std::string& log) {
+  if (log == "-" || log == "/dev/stdin" || log.starts_with("/dev/fd/") || log.starts_with("/proc/self/fd/") ||
+      system.kernel == nullptr)
+    return;
+  const auto info = system.kernel->file_info(system.environment.absolute(log), true);
+  if (!info || info->kind == FileInfo::Kind::file || info->kind == FileInfo::Kind::directory) return;
+  throw Error(ErrorKind::request, {"it is a pipe or a device, which may never end, and no log file",
+                                   printable(log), "cat " + quote_shell(log) + " | ddlrun diagnose -"});
+}
+
 // False where the file is not text: only its first block is read. For a single log that is an error.
 bool take_log(System& system, diagnose::LogAnalysis& analysis, const std::string& log, bool alone) {
   bool first = true;
@@ -165,6 +178,7 @@ int run_on_logs(System& system, const DiagnoseOptions& options) {
   const std::vector<std::string>& logs = input.logs;
   diagnose::LogAnalysis analysis(read_signatures(system, options.signatures));
   std::size_t read_count = 0;
+  for (const std::string& log : logs) refuse_endless(system, log);
   for (const std::string& log : logs) read_count += take_log(system, analysis, log, logs.size() == 1) ? 1 : 0;
   if (input.standing) {
     const launch::Standstill& standstill = input.standing->standstill;

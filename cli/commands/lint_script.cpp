@@ -74,8 +74,8 @@ std::string praise_script(const job_scripts::JobScript& script, const job_script
           ? ""
           : fmt::format("; whether {} has the queue and the application is not checked", context.site->name);
   const std::size_t options = script.directives.size();
-  return fmt::format("ddlrun: {}: no findings; {} {} option{} checked{}\n", script.file, options, system,
-                     options == 1 ? "" : "s", unchecked);
+  return fmt::format("ddlrun: {}: no findings; {} {} option{} checked{}\n", printable(script.file, 4096),
+                     options, system, options == 1 ? "" : "s", unchecked);
 }
 
 std::string render_all(const std::string& file, const std::vector<job_scripts::Finding>& findings) {
@@ -100,7 +100,7 @@ int run_fix(System& system, const job_scripts::JobScript& script, const job_scri
   const auto fixed = job_scripts::fix_script(script, context);
   system.out(fixed.text);
   system.err(render_all(script.file, fixed.remaining));
-  system.err(fmt::format("ddlrun: {}: {} corrected{}; {} left{}\n", script.file,
+  system.err(fmt::format("ddlrun: {}: {} corrected{}; {} left{}\n", printable(script.file, 4096),
                          job_scripts::render_counts(fixed.fixed), list_ids(fixed.fixed, false),
                          job_scripts::render_counts(fixed.remaining), list_ids(fixed.remaining, true)));
   return job_scripts::needs_attention(fixed.remaining) ? 1 : 0;
@@ -129,15 +129,16 @@ int run_lint_script(System& system, const LintScriptOptions& options) {
   context.files = &files;
   const auto script = job_scripts::parse_job_script(
       system.files.read(options.file, job_scripts::max_script_bytes), options.file);
+  job_scripts::refuse_outsized(script);
   if (options.fix) return run_fix(system, script, context);
   const auto findings = job_scripts::lint_script(script, context);
   if (options.json) {
     system.out(job_scripts::render_findings_json(script, findings));
   } else {
     system.out(coloured_report(system.environment, render_all(options.file, findings)));
-    system.err(findings.empty()
-                   ? praise_script(script, context)
-                   : fmt::format("ddlrun: {}: {}\n", options.file, job_scripts::render_counts(findings)));
+    system.err(findings.empty() ? praise_script(script, context)
+                                : fmt::format("ddlrun: {}: {}\n", printable(options.file, 4096),
+                                              job_scripts::render_counts(findings)));
   }
   return job_scripts::needs_attention(findings) ? 1 : 0;
 }

@@ -12,6 +12,8 @@ namespace ddlrun::job_scripts {
 
 namespace {
 
+constexpr std::size_t longest_text = 300;  // as much as is shown; a line may open many commands
+
 bool is_opening(const std::string& word) {
   constexpr std::array<std::string_view, 7> openings{"for", "select", "while", "until", "if", "case", "{"};
   return std::ranges::find(openings, word) != openings.end();
@@ -30,7 +32,7 @@ bool is_loop(const CompoundCommand& command) {
 }
 
 CompoundCommand opened_by(const std::string& keyword, const ScriptLine& line, const ShellCommand& command) {
-  CompoundCommand opened{keyword, std::string(trim(line.text)), {}, {}, line.line};
+  CompoundCommand opened{keyword, std::string(trim(line.text).substr(0, longest_text)), {}, {}, line.line};
   const auto& words = command.words;
   if (keyword != "for" || words.size() < 3 || words[2].text != "in") return opened;
   opened.variable = words[1].text;

@@ -130,6 +130,8 @@ void rename_variables(const JobScript& script, const std::map<std::string, std::
 }
 
 std::vector<ShellCommand> nested_commands(const ShellCommand& command) {
+  // Each is read from its "$(" to the word's end: more would cost the square of the word's length.
+  constexpr int most_nested = 50;
   static constexpr std::array<std::string_view, 6> runners{"trap", "eval", "sh", "bash", "ksh", "zsh"};
   const bool runs_words = std::find(runners.begin(), runners.end(), command.base_name()) != runners.end();
   std::vector<ShellCommand> found;
@@ -141,8 +143,10 @@ std::vector<ShellCommand> nested_commands(const ShellCommand& command) {
   const auto add_word = [&](const ShellWord& word) {
     const std::string_view text = word.text;
     if (runs_words && word.quoted && text.find(' ') != std::string_view::npos) add(text);
-    for (std::size_t at = 0; (at = text.find("$(", at)) != std::string_view::npos; at += 2)
-      if (text.substr(at, 3) != "$((") add(text.substr(at + 2, text.rfind(')') - at - 2));
+    int count = 0;
+    for (std::size_t at = 0; (at = text.find("$(", at)) != std::string_view::npos && count < most_nested;
+         at += 2)
+      if (++count; text.substr(at, 3) != "$((") add(text.substr(at + 2, text.rfind(')') - at - 2));
     const std::size_t tick = text.find('`');
     if (tick != std::string_view::npos) add(text.substr(tick + 1, text.find('`', tick + 1) - tick - 1));
   };

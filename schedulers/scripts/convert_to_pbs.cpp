@@ -31,29 +31,22 @@ const std::map<std::string, std::string>& pbs_names() {
   return all;
 }
 
-// True where the shell does not wait for the command: it, or the pipe that it begins, ends with '&'.
-bool runs_beside(const std::vector<ShellCommand>& commands, std::size_t at) {
-  while (at + 1 < commands.size() && commands[at].piped) ++at;
-  return commands[at].background;
+// For each command whether the shell does not wait for it: it, or the pipe that it begins, ends with '&'.
+std::vector<bool> find_beside(const std::vector<ShellCommand>& commands) {
+  std::vector<bool> beside(commands.size());
+  for (std::size_t i = commands.size(); i-- > 0;)
+    beside[i] = commands[i].piped && i + 1 < commands.size() ? beside[i + 1] : commands[i].background;
+  return beside;
 }
 
+constexpr std::size_t most_exported = 500;  // of a line of mpirun, whose length the kernel limits
+
 // Names that the ranks of a line find in their environment under srun: mpirun hands over to other hosts only
-// its given path.
-std::vector<std::string> find_exported(const JobScript& script, const ScriptLine& until,
-                                       const ShellCommand& launch) {
-  std::vector<std::string> names;
-  const auto add = [&names](std::string_view word) {
-    const std::string name(word.substr(0, word.find('=')));
-    const bool good =
-        !name.empty() && is_name_begin(name[0]) && std::all_of(name.begin(), name.end(), is_name);
-    const bool of_launcher =
-        name.starts_with("OMPI_") || name.starts_with("SLURM_") || name.starts_with("SRUN_");
-    if (good && !of_launcher && std::find(names.begin(), names.end(), name) == names.end())
-      names.push_back(name);
-  };
-  for (const ScriptLine& line : script.body) {
-    if (line.line >= until.line) break;
-    for (const ShellCommand& command : parse_commands(line)) {
+// its given path. Takes the script line by line.
+class ExportedNames {
+ public:
+  void take(const std::vector<ShellCommand>& commands) {
+    for (const ShellCommand& command : commands) {
       const std::string name = command.name();
       const bool declares = (name == "declare" || name == "typeset") && command.words.size() > 1 &&
                             command.words[1].text == "-x";
@@ -67,9 +60,29 @@ std::vector<std::string> find_exported(const JobScript& script, const ScriptLine
       for (std::size_t i = 1; i < command.words.size(); ++i) add(command.words[i].text);
     }
   }
-  for (const ShellWord& word : launch.assignments) add(word.text);
-  return names;
-}
+
+  // With those in front of the launch itself.
+  std::vector<std::string> names_for(const ShellCommand& launch) const {
+    if (launch.assignments.empty()) return names_;
+    ExportedNames all = *this;
+    for (const ShellWord& word : launch.assignments) all.add(word.text);
+    return all.names_;
+  }
+  bool is_full() const { return names_.size() >= most_exported; }
+
+ private:
+  void add(std::string_view word) {
+    std::string name(word.substr(0, word.find('=')));
+    const bool good =
+        !name.empty() && is_name_begin(name[0]) && std::all_of(name.begin(), name.end(), is_name);
+    const bool of_launcher =
+        name.starts_with("OMPI_") || name.starts_with("SLURM_") || name.starts_with("SRUN_");
+    if (good && !of_launcher && !is_full() && known_.insert(name).second) names_.push_back(std::move(name));
+  }
+
+  std::vector<std::string> names_;  // as the script has them
+  std::set<std::string> known_;
+};
 
 std::string render_mpirun(const LaunchStep& srun, const ResourceRequest& request,
                           const std::vector<std::string>& exported) {
@@ -98,13 +111,14 @@ bool has_parallel_steps(const JobScript& script) {
   int steps = 0, loops = 0;
   for (const ScriptLine& line : script.body) {
     const auto commands = parse_commands(line);
+    const auto beside = find_beside(commands);
     for (std::size_t i = 0; i < commands.size(); ++i) {
       for (const std::string& word : commands[i].keywords) {
         if (word == "while" || word == "until") ++loops;
         if (word == "done") loops = std::max(0, loops - 1);
       }
       if (commands[i].name() == "for" || commands[i].name() == "select") ++loops;
-      if (commands[i].base_name() == "srun" && runs_beside(commands, i)) steps += loops > 0 ? 2 : 1;
+      if (commands[i].base_name() == "srun" && beside[i]) steps += loops > 0 ? 2 : 1;
     }
   }
   return steps > 1;
@@ -208,20 +222,22 @@ bool enters_submit_dir(const JobScript& script) {
 BodyChange change_body_to_pbs(const JobScript& script, const ResourceRequest& request) {
   BodyChange change;
   const bool parallel = has_parallel_steps(script);
+  ExportedNames exported;
   for (const ScriptLine& line : script.body) {
     const auto commands = parse_commands(line);
+    const auto beside = find_beside(commands);
     const bool list = line.text.find("hostnames") != std::string::npos;
     for (std::size_t i = 0; i < commands.size(); ++i) {
       const ShellCommand& command = commands[i];
       const int number = command.words.empty() ? line.line : place_in(line, command.words.front().at).line;
-      if (command.base_name() == "srun" && parallel && runs_beside(commands, i)) {
+      if (command.base_name() == "srun" && parallel && beside[i]) {
         change.unsupported.push_back(
             {number, "srun ... &",
              "left as it is: PBS has no steps, and several mpirun at once take the same "
              "hosts and cores. Give each a part of \"$PBS_NODEFILE\" by --hostfile",
              true});
       } else if (command.base_name() == "srun") {
-        change_srun(line, command, request, find_exported(script, line, command), change);
+        change_srun(line, command, request, exported.names_for(command), change);
       }
       report_slurm_command(command, number, list, change);
       for (const ShellCommand& inner : nested_commands(command)) {
@@ -232,7 +248,12 @@ BodyChange change_body_to_pbs(const JobScript& script, const ResourceRequest& re
       }
     }
     change_host_lists(line, change);
+    exported.take(commands);
   }
+  if (exported.is_full())
+    change.unsupported.push_back(
+        {0, "export",
+         fmt::format("more than {} variables: the others are not passed to mpirun", most_exported), true});
   rename_variables(script, pbs_names(), "SLURM_", change);
   // Names that were only brought to one form.
   for (const ScriptLine& line : script.body) {

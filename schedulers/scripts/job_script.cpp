@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "schedulers/scripts/job_script.hpp"
 
+#include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "schedulers/scripts/directive_lexer.hpp"
 #include "schedulers/scripts/shell_lexer.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace ddlrun::job_scripts {
@@ -144,9 +149,9 @@ void read_exports(JobScript& script) {
         // NAME=value in front of a command is for that command alone.
         if (!command.words.empty() && !command.sets_variables()) continue;
         const std::size_t equals = word.text.find('=');
-        ScriptLine value = line;
-        value.text = word.text.substr(equals + 1);
-        script.exports[word.text.substr(0, equals)] = std::move(value);
+        // Without the line's text and pieces: a line may set many variables.
+        script.exports[word.text.substr(0, equals)] = {
+            line.line, word.text.substr(equals + 1), line.last_line, line.damaged, line.here_text, {}};
       }
     }
   }
@@ -156,10 +161,21 @@ void read_exports(JobScript& script) {
 
 Place place_in(const ScriptLine& line, std::size_t at) {
   Place place{line.line, static_cast<int>(at) + 1};
-  for (const auto& [begin, number] : line.pieces) {
-    if (begin <= at) place = {number, static_cast<int>(at - begin) + 1};
+  const auto behind = std::ranges::upper_bound(line.pieces, at, {}, &std::pair<std::size_t, int>::first);
+  if (behind != line.pieces.begin()) {
+    const auto& [begin, number] = *std::prev(behind);
+    place = {number, static_cast<int>(at - begin) + 1};
   }
   return place;
+}
+
+void refuse_outsized(const JobScript& script) {
+  const std::size_t count = script.directives.size() + script.ignored_directives.size();
+  if (count <= max_directives) return;
+  throw Error(
+      ErrorKind::request,
+      {fmt::format("the script has {} directives; ddlrun reads at most {}", count, max_directives),
+       script.file, "a script without repeated lines: grep -E '^#(SBATCH|PBS)' FILE | sort | uniq -c"});
 }
 
 JobScript parse_job_script(std::string_view text, std::string file_name) {

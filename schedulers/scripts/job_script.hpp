@@ -58,6 +58,11 @@ struct JobScript {
   bool has_carriage_returns = false;
 };
 
+// sbatch and qsub read a few dozen; checks of each against all others would take minutes for many.
+constexpr std::size_t max_directives = 1000;
+// Error{request} for a script with more.
+void refuse_outsized(const JobScript& script);
+
 // Never throws; the linter reports what is odd.
 JobScript parse_job_script(std::string_view text, std::string file_name);
 

@@ -66,7 +66,7 @@ std::string render_counts(const std::vector<Finding>& findings) {
 }
 
 std::string render_finding(std::string_view file, const Finding& finding) {
-  std::string text(file);
+  std::string text = printable(file, 4096);
   if (finding.place.line > 0)
     text += fmt::format(":{}:{}", finding.place.line, std::max(1, finding.place.column));
   text += fmt::format(": {}: {} [{}]\n", name_of(finding.severity), printable(finding.what, 400), finding.id);

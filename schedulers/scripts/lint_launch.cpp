@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace ddlrun::job_scripts {
 
@@ -48,15 +49,21 @@ class LaunchRules : private RuleSet {
   std::uint64_t threads() const;
 
   std::optional<std::uint64_t> dims_;
+  // Of the whole script, looked for once.
+  mutable std::map<std::string, bool, std::less<>> loaded_;
+  std::ptrdiff_t background_steps_ = 0;
+  bool unsets_export_ = false;
 };
 
 bool LaunchRules::loads(std::string_view module) const {
+  const auto [known, is_new] = loaded_.try_emplace(std::string(module), false);
+  if (!is_new) return known->second;
   for (const PlacedCommand& placed : view_.commands) {
     if (placed.command.name() != "module" && placed.command.name() != "ml") continue;
     for (const ShellWord& word : placed.command.words)
       if (word.text.find(std::string(module) + "mpi") != std::string::npos ||
           word.text.starts_with(std::string(module) + "/") || word.text == module)
-        return true;
+        return known->second = true;
   }
   return false;
 }
@@ -202,11 +209,7 @@ void LaunchRules::check_srun(const PlacedCommand& placed) {
         "srun --mpi=pmix");
   if (command.background && !has_option(command, {"--exact", "--overlap"}) &&
       !has_option(command, {"--exact="})) {
-    const auto steps =
-        std::count_if(view_.commands.begin(), view_.commands.end(), [](const PlacedCommand& other) {
-          return other.command.background && launch_tool_of(other.command) == LaunchTool::srun;
-        });
-    if (steps > 1)
+    if (background_steps_ > 1)
       add("steps-block", Severity::note, placed.place, "several srun run at once",
           "since Slurm 20.11 a step has its cores to itself: step creation temporarily disabled, retrying "
           "(Requested nodes are busy)",
@@ -237,8 +240,7 @@ void LaunchRules::check_export(const PlacedCommand& placed) {
   const bool srun = launch_tool_of(placed.command) == LaunchTool::srun;
   if (srun ? has_option(placed.command, {"--export"}) : node_count(view_.request) < 2) return;
   if (view_.script.exports.contains("SLURM_EXPORT_ENV")) return;
-  for (const PlacedCommand& other : view_.commands)
-    if (other.command.name() == "unset" && has_word(other.command, "SLURM_EXPORT_ENV")) return;
+  if (unsets_export_) return;
   add("export-starves-ranks", Severity::warning, placed.place,
       fmt::format("--export={} also applies to {}", value,
                   srun ? "srun" : "the srun by which mpirun starts its daemons"),
@@ -370,6 +372,12 @@ void LaunchRules::check_devices() {
 }
 
 std::vector<Finding> LaunchRules::check() {
+  background_steps_ = std::ranges::count_if(view_.commands, [](const PlacedCommand& placed) {
+    return placed.command.background && launch_tool_of(placed.command) == LaunchTool::srun;
+  });
+  unsets_export_ = std::ranges::any_of(view_.commands, [](const PlacedCommand& placed) {
+    return placed.command.name() == "unset" && has_word(placed.command, "SLURM_EXPORT_ENV");
+  });
   for (const PlacedCommand& placed : view_.commands) {
     check_dims(placed);
     const LaunchTool starter = launch_tool_of(placed.command);

@@ -106,9 +106,9 @@ void check_quotes(const ScriptView& view, std::vector<Finding>& findings) {
 // set.
 bool enters_variable(const PlacedCommand& placed, const std::string& name) {
   const auto& words = placed.command.words;
-  const bool guarded = placed.depth > 0 || placed.line->text.find("&&") != std::string::npos;
-  return placed.command.name() == "cd" && words.size() == 2 && !guarded &&
-         (words[1].text == "$" + name || words[1].text == "${" + name + "}");
+  const bool enters = placed.command.name() == "cd" && words.size() == 2 && placed.depth == 0 &&
+                      (words[1].text == "$" + name || words[1].text == "${" + name + "}");
+  return enters && placed.line->text.find("&&") == std::string::npos;
 }
 
 std::string_view counterpart_of(const ScriptView& view, const std::string& name) {
@@ -119,9 +119,10 @@ std::string_view counterpart_of(const ScriptView& view, const std::string& name)
 // True where a cd of the script depends on the variable, which is a finding of its own.
 bool check_foreign_cd(const ScriptView& view, const std::string& name, std::vector<Finding>& findings) {
   const std::string_view own = counterpart_of(view, name);
+  if (own.empty()) return false;
   const auto cd = std::ranges::find_if(
       view.commands, [&](const PlacedCommand& placed) { return enters_variable(placed, name); });
-  if (own.empty() || cd == view.commands.end()) return false;
+  if (cd == view.commands.end()) return false;
   const bool quoted = cd->command.words[1].quoted;
   if (quoted && view.slurm()) return false;  // cd "" stays, and Slurm starts the job where it was submitted
   findings.push_back({"cd-to-home", Severity::error, cd->place,
@@ -187,11 +188,21 @@ void check_dir(const ScriptView& view, std::vector<Finding>& findings) {
   }
 }
 
-void check_harm(const PlacedCommand& placed, std::vector<Finding>& findings) {
+// What a whole line has, read once for all of its commands.
+struct LineMarks {
+  bool removes = false;             // "xargs rm -f"
+  bool looks_up_processes = false;  // "kill $(pgrep train)"
+};
+
+LineMarks read_marks(std::string_view text) {
+  const auto has = [text](std::string_view part) { return text.find(part) != std::string_view::npos; };
+  return {has("rm -"), has("grep") || has("pidof")};
+}
+
+void check_harm(const PlacedCommand& placed, LineMarks marks, std::vector<Finding>& findings) {
   const ShellCommand& command = placed.command;
   const std::string name = command.base_name();
-  const std::string& text = placed.line->text;
-  const bool remove = name == "rm" || text.find("rm -") != std::string::npos;
+  const bool remove = name == "rm" || marks.removes;
   for (const ShellWord& word : command.words) {
     if (remove && (word.text.find("/dev/shm/*") != std::string::npos || word.text == "/dev/shm" ||
                    word.text == "/tmp/*"))
@@ -207,9 +218,7 @@ void check_harm(const PlacedCommand& placed, std::vector<Finding>& findings) {
            "ssh-keyscan the nodes once; ddlrun doctor checks the keys"});
   }
   const bool by_name = name == "killall" || name == "pkill";
-  const bool by_grep =
-      name == "kill" && (text.find("pgrep") != std::string::npos || text.find("pidof") != std::string::npos ||
-                         text.find("grep") != std::string::npos);
+  const bool by_grep = name == "kill" && marks.looks_up_processes;
   if (by_name || by_grep)
     findings.push_back({"kills-by-name", Severity::warning, placed.place,
                         fmt::format("{} ends processes by their name", name),
@@ -237,17 +246,18 @@ void check_secrets(const ScriptView& view, std::vector<Finding>& findings) {
 
 bool has_pipefail(const ScriptView& view) {
   return std::any_of(view.commands.begin(), view.commands.end(), [](const PlacedCommand& placed) {
-    return placed.command.name() == "set" && placed.line->text.find("pipefail") != std::string::npos;
+    return placed.command.name() == "set" && has_word(placed.command, "pipefail");
   });
 }
 
 // What makes a failed job look like a good one.
 void check_status(const ScriptView& view, std::vector<Finding>& findings) {
   const PlacedCommand* last_launch = nullptr;
+  const bool has_status = has_pipefail(view);
   bool waits = false;
   for (const PlacedCommand& placed : view.commands) {
     const bool launch = launch_tool_of(placed.command) != LaunchTool::none;
-    if (launch && placed.command.piped && !has_pipefail(view))
+    if (launch && placed.command.piped && !has_status)
       findings.push_back({"pipe-hides-status", Severity::warning, placed.place,
                           "the launch is piped into another command",
                           "the status is that of the last command of the pipe: a failure looks like success",
@@ -276,8 +286,12 @@ std::vector<Finding> lint_shell(const ScriptView& view) {
   check_quotes(view, findings);
   check_variables(view, findings);
   check_dir(view, findings);
+  const ScriptLine* line = nullptr;
+  LineMarks marks;
   for (const PlacedCommand& placed : view.commands) {
-    check_harm(placed, findings);
+    if (placed.line != line) marks = read_marks(placed.line->text);
+    line = placed.line;
+    check_harm(placed, marks, findings);
     check_exports(placed, findings);
   }
   check_secrets(view, findings);

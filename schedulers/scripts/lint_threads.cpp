@@ -23,8 +23,7 @@ bool passes_threads_on(const ShellCommand& command) {
 }
 
 // mpirun of Intel MPI and of MPICH takes the whole environment along.
-bool is_hydra(const ScriptView& view, const ShellCommand& command) {
-  if (!intel_options(command).empty()) return true;
+bool loads_hydra(const ScriptView& view) {
   return std::ranges::any_of(view.commands, [](const PlacedCommand& placed) {
     const bool loads = placed.command.name() == "module" || placed.command.name() == "ml";
     return loads && std::ranges::any_of(placed.command.words, [](const ShellWord& word) {
@@ -65,9 +64,10 @@ class ThreadRules : private RuleSet {
   void check_export(const Chunk& chunk, std::uint64_t usual) {
     if (node_count(view_.request) < 2) return;
     const auto typed = parse_unsigned(view_.script.exports.at(std::string(variable)).text, 1u << 20);
+    if (loads_hydra(view_)) return;
     for (const PlacedCommand& placed : view_.commands) {
       if (launch_tool_of(placed.command) != LaunchTool::mpirun || passes_threads_on(placed.command) ||
-          is_hydra(view_, placed.command))
+          !intel_options(placed.command).empty())
         continue;
       add("ompthreads-missing", Severity::warning, placed.place,
           "OMP_NUM_THREADS is exported, but not passed to the other hosts",

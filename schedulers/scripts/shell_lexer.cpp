@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 
 namespace ddlrun::job_scripts {
 
@@ -275,13 +276,13 @@ std::vector<ShellCommand> parse_commands(const ScriptLine& line) {
 
 std::vector<ScriptLine> read_shell_lines(const std::vector<std::string>& lines) {
   std::vector<ScriptLine> body;
-  std::vector<std::string> here_ends;
+  std::deque<std::string> here_ends;
   for (std::size_t index = 0; index < lines.size();) {
     if (!here_ends.empty()) {
       const int number = static_cast<int>(index) + 1;
       ScriptLine text{number, lines[index], number, false, true, {}};
       text.pieces.emplace_back(0, number);
-      if (trim(lines[index]) == here_ends.front()) here_ends.erase(here_ends.begin());
+      if (trim(lines[index]) == here_ends.front()) here_ends.pop_front();
       body.push_back(std::move(text));
       ++index;
     } else if (is_empty_or_comment(lines[index])) {

@@ -117,4 +117,12 @@ END
   if nm "$DDLRUN" 2>/dev/null | grep -q __asan_init; then continue; fi
   [ "${peak:-99999999}" -le 65536 ] || fail "$log.log: $peak KiB of memory, more than 65536"
 done
+
+# A named pipe may never end: it is refused at once. What a shell passes on as a pipe is read.
+mkfifo "$work/a pipe"
+expect_refusal 3 'which may never end' timeout 20 "$DDLRUN" diagnose "$work/a pipe"
+has "the command for a pipe" "$work/err" "  try: cat '$work/a pipe' | ddlrun diagnose -"
+expect_refusal 3 'which may never end' timeout 20 "$DDLRUN" diagnose /dev/zero
+expect 1 '[C3]' timeout 20 bash -c '"$1" diagnose <(echo "Host key verification failed.")' sh "$DDLRUN"
+expect 1 '[C3]' timeout 20 bash -c 'echo "Host key verification failed." | "$1" diagnose /dev/stdin' sh "$DDLRUN"
 finish

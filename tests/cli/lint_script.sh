@@ -134,4 +134,40 @@ on_terminal env TERM=xterm NO_COLOR= "$DDLRUN" lint-script > "$work/terminal"
 grep -qF $'\e[1;31merror:\e[0m' "$work/terminal" || fail "no colour for an error: $(cat -v "$work/terminal")"
 "$DDLRUN" lint-script "$work/job.pbs" > "$work/file" 2>&1
 grep -q $'\e' "$work/file" && fail "a colour in a file"
+
+# A name with an escape sequence, which would set the title of the terminal, is cleaned wherever it is printed.
+odd=$'x\e]0;TITLE\a.sh'
+cp "$work/good.sh" "$work/$odd"
+(cd "$work" && "$DDLRUN" lint-script "$odd") > "$work/file" 2>&1 || fail "status of $odd"
+(cd "$work" && cp job.pbs "$odd" && "$DDLRUN" lint-script "$odd"; "$DDLRUN" lint-script --fix "$odd"; "$DDLRUN" convert "$odd" --to slurm
+  "$DDLRUN" convert "$odd" --to slurm -o "$odd.new"; "$DDLRUN" check-rankfile "$odd"; "$DDLRUN" lint-script "none$odd") >> "$work/file" 2>&1
+has "the name of a script, cleaned" "$work/file" 'x\x1b]0;TITLE\x07.sh: no findings'
+has "the name of a rankfile, cleaned" "$work/file" 'x\x1b]0;TITLE\x07.sh:2: error: there is no rank line'
+grep -q '[[:cntrl:]]' <(tr -d '\n' < "$work/file") && fail "control characters: $(cat -v "$work/file")"
+
+# Time grows with the length of a script, not with its square: on a quiet machine each of these takes less than 2 s, and took
+# more than a minute.
+many() { # NUMBER TEXT
+  printf '#!/bin/bash\n#SBATCH -N 1\n'
+  python3 -c 'import sys; print(sys.argv[2] * int(sys.argv[1]))' "$@"
+}
+many 50000 'srun a | ' > "$work/pipe.sh"
+many 50000 'if true; then ' > "$work/nested.sh"
+many 200000 "\$(" > "$work/open.sh"
+many 4000 $'export A=1 B=2 C=3\nsrun -n 2 ./x $A\n' > "$work/exports.sh"
+many 50000 'srun a & ' > "$work/background.sh"
+many 100000 'A=1 ' > "$work/assignments.sh"
+for name in pipe nested open exports background assignments; do
+  for words in lint-script 'convert --to pbs' 'convert --to ddlrun.yaml'; do
+    status=0
+    # shellcheck disable=SC2086
+    timeout 40 "$DDLRUN" $words "$work/$name.sh" > "$work/out" 2> "$work/err" || status=$?
+    [ "$status" -le 3 ] || fail "$words $name.sh: status $status"
+  done
+done
+many 1001 $'#SBATCH --comment=x\n' > "$work/directives.sh"
+for words in lint-script 'convert --to pbs'; do
+  # shellcheck disable=SC2086
+  expect_refusal 3 'the script has 1002 directives; ddlrun reads at most 1000' "$DDLRUN" $words "$work/directives.sh"
+done
 finish

@@ -351,13 +351,14 @@ std::string render_findings(std::string_view file_name, std::string_view text,
   constexpr std::size_t most_of_another_file = 20;
   const bool cut = findings.size() > most_of_another_file && parse_rank_lines(text).empty();
   const std::size_t shown = cut ? most_of_another_file : findings.size();
+  const std::string name = printable(file_name, 4096);
   std::string all;
-  for (std::size_t i = 0; i < shown; ++i) all += render_finding(file_name, findings[i]);
+  for (std::size_t i = 0; i < shown; ++i) all += render_finding(name, findings[i]);
   if (cut) {
     all += fmt::format(
         "{}: this is no rankfile: no line of it is a rank line; {} more findings are not listed\n"
         "  try: ddlrun gen-rankfile DIMS HOSTS > job.rf\n",
-        file_name, findings.size() - shown);
+        name, findings.size() - shown);
   }
   return all;
 }
