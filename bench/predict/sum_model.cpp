@@ -19,7 +19,7 @@ SumWork count_gathered(double slice, const std::vector<int>& levels, int ranks_a
   SumWork work;
   for (const int ranks : levels) {
     const double others = ranks - 1;
-    const double steps = others <= ddl::max_direct_peers ? 1.0 : std::ceil(std::log2(ranks));
+    const double steps = ddl::gathering_steps(ranks);
     work.stages += steps;
     work.messages += 2.0 * (steps > 1.0 ? steps : others);
     work.bytes += others * slice * ranks_a_host;
@@ -31,15 +31,20 @@ SumWork count_gathered(double slice, const std::vector<int>& levels, int ranks_a
 SumWork count_chunked(double slice, const std::vector<int>& levels, int ranks_a_host) {
   SumWork work;
   const double fitting = slice / (levels.front() * static_cast<double>(ddl::chunks_aimed_at));
-  const double message = std::clamp(fitting, static_cast<double>(ddl::smallest_message),
-                                    static_cast<double>(ddl::usual_message));
+  const double least = static_cast<double>(ddl::smallest_message) *
+                       static_cast<double>(ddl::messages_of_chunk(levels)) / levels.front();
+  const auto longest = static_cast<double>(ddl::usual_message);
+  const double message = std::clamp(fitting, std::min(least, longest), longest);
   work.chunks = std::max(1.0, std::ceil(slice / (message * levels.front())));
   double piece = slice;
   for (const int ranks : levels) {
     work.bytes += 2.0 * (ranks - 1) / ranks * piece * ranks_a_host;
-    work.messages += work.chunks * 4.0 * (ranks - 1);
-    work.stages += 2.0;
     piece /= ranks;
+    const auto piece_bytes = static_cast<std::size_t>(piece / work.chunks);
+    const bool halved = ddl::is_halved(ranks, piece_bytes, static_cast<std::size_t>(work.chunks));
+    const double steps = halved ? ddl::halving_steps(ranks) : 1;
+    work.messages += work.chunks * 4.0 * (halved ? steps : ranks - 1);
+    work.stages += 2.0 * steps;
   }
   return work;
 }
@@ -95,9 +100,13 @@ SumWork count_sum_work(double bytes, const SumShape& shape) {
   if (levels.empty() || bytes <= 0.0) return {};
   const double slice = bytes / shape.ranks_a_host;
   double others = 0.0;
-  for (const int ranks : levels) others += ranks - 1;
+  double steps = 0.0;
+  for (const int ranks : levels) {
+    others += ranks - 1;
+    steps += ddl::gathering_steps(ranks);
+  }
   // What travels in one step is not narrowed.
-  if (others * slice <= static_cast<double>(ddl::most_gathered))
+  if (others * slice <= static_cast<double>(ddl::most_gathered) * std::max(steps, 2.0) / 2.0)
     return count_gathered(slice, levels, shape.ranks_a_host);
   return count_chunked(shape.narrow ? slice / 2.0 : slice, levels, shape.ranks_a_host);
 }

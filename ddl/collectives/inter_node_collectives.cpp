@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 
 namespace ddl {
@@ -48,10 +49,15 @@ std::vector<PeerComm*> comms_in_use(PeerComms comms) {
   return used;
 }
 
-std::size_t gathered_bytes(PeerComms comms, std::size_t bytes) {
+// Whether to gather. Where that takes many steps, other ways take twice as many, so that more bytes pay off.
+bool is_small(PeerComms comms, std::size_t bytes, const InterNodeOptions& options) {
   std::size_t peers = 0;
-  for (const PeerComm* comm : comms) peers += static_cast<std::size_t>(comm->size() - 1);
-  return peers * bytes;
+  std::size_t steps = 0;
+  for (const PeerComm* comm : comms) {
+    peers += static_cast<std::size_t>(comm->size() - 1);
+    steps += static_cast<std::size_t>(gathering_steps(comm->size()));
+  }
+  return peers * bytes <= options.gathered_bytes * std::max<std::size_t>(steps, 2) / 2;
 }
 
 // Everybody's `bytes` in blocks: first mine, then my right neighbour's and so on around the circle.
@@ -222,9 +228,9 @@ void all_reduce(PeerComms all_comms, const Reduction& reduction, std::byte* data
                 const InterNodeOptions& options, Scratch& scratch, const PipelineHooks& hooks) {
   check_call(all_comms, options);
   const std::vector<PeerComm*> comms = comms_in_use(all_comms);
-  const bool is_small = gathered_bytes(comms, count * size_of(reduction.type)) <= options.gathered_bytes;
+  const bool small = is_small(comms, count * size_of(reduction.type), options);
   const bool at_once = comms.empty() || count == 0 || options.algorithm == InterNodeAlgorithm::gathered ||
-                       (options.algorithm == InterNodeAlgorithm::best && is_small);
+                       (options.algorithm == InterNodeAlgorithm::best && small);
   if (!at_once) return all_reduce_in_chunks(comms, reduction, data, count, options, scratch, hooks);
   if (hooks.produce) hooks.produce(0, count);
   if (comms.empty())
@@ -280,7 +286,7 @@ void reduce(PeerComms all_comms, const Reduction& reduction, std::span<const int
   check_root_of(all_comms, root, "reduce");
   const std::vector<PeerComm*> comms = comms_in_use(all_comms);
   if (comms.empty()) return scale_alone(reduction, data, count);
-  if (count == 0 || gathered_bytes(comms, count * size_of(reduction.type)) <= options.gathered_bytes)
+  if (count == 0 || is_small(comms, count * size_of(reduction.type), options))
     return all_reduce_gathered(comms, reduction, data, count, scratch);
   reduce_scatter(comms, reduction, data, count, options, scratch);
   const std::vector<Range> owned = owned_by_level(all_comms, count);

@@ -6,11 +6,11 @@
 // Order and rounding: contributions are added in the order of the wire's ranks, by one rank for each piece,
 // so all ranks get the same bits, and the same in every repetition. Within one level there is one rounding to
 // the type (16-bit types are added in float32); each further level rounds once more. In a ring every hop
-// rounds. An average is scaled once, in the last addition; max never is. A narrow wire (float32 as bfloat16
-// or float16): each contribution is narrowed before it travels, but the adder's own is not; they are added in
-// float32; the partial sum of a level is narrowed again on the way to the next; the result is narrowed once,
-// and the rank that added it takes the narrowed value too. Small sums that travel in one step are not
-// narrowed.
+// rounds, in halving every step. An average is scaled once, in the last addition; max never is. A narrow wire
+// (float32 as bfloat16 or float16): each contribution is narrowed before it travels, but the adder's own is
+// not; they are added in float32; the partial sum of a level is narrowed again on the way to the next; the
+// result is narrowed once, and the rank that added it takes the narrowed value too. Small sums that travel in
+// one step are not narrowed.
 #pragma once
 
 #include "ddl/collectives/inter_node_sizes.hpp"
@@ -27,9 +27,10 @@
 namespace ddl {
 
 enum class InterNodeAlgorithm : std::uint8_t {
-  best,     // gathered where small, else direct
+  best,     // gathered where small, else direct, on levels with many ranks and short pieces halving
   direct,   // each rank adds up its piece of what all others send it, and sends them the sum
   ring,     // the same by neighbours only
+  halving,  // the same in log2 steps, by ranks at 1, 2, 4 ...: few messages, which wait for each other
   gathered  // everything to everyone at once, added by all: fewest steps, most bytes
 };
 
@@ -42,7 +43,8 @@ struct InterNodeOptions {
   // ones are announced first, and the answer waits behind the data in the network's queues: 80 % of a wire,
   // not 99 %.
   std::size_t message_bytes = usual_message;
-  std::size_t gathered_bytes = most_gathered;  // best: gathered when a rank would send no more than this
+  // best: gathered when a rank would send no more than this; half of it more for each step beyond two.
+  std::size_t gathered_bytes = most_gathered;
 };
 
 // A rank's wires, lowest level first; empty where there is one host.

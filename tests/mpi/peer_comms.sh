@@ -12,6 +12,7 @@ while read -r count dims order; do
 done << 'ROWS'
 2 1x2 ddl
 3 1x3 ddl
+5 1x5 ddl
 4 2x2 ddl
 4 2x2 packed
 4 1x2x2 ddl

@@ -47,8 +47,8 @@ int failures_of(const World& world, ddl::PeerComms comms, const std::vector<int>
   int failures = 0;
   ddl::Scratch scratch;
   for (const bool narrow : {false, true}) {
-    for (const auto algorithm :
-         {ddl::InterNodeAlgorithm::best, ddl::InterNodeAlgorithm::direct, ddl::InterNodeAlgorithm::ring}) {
+    for (const auto algorithm : {ddl::InterNodeAlgorithm::best, ddl::InterNodeAlgorithm::direct,
+                                 ddl::InterNodeAlgorithm::ring, ddl::InterNodeAlgorithm::halving}) {
       for (const std::size_t count : {0u, 1u, 7u, 4099u, 100000u, (1u << 20) - 1, (1u << 20) + 1}) {
         std::vector<float> data(count);
         for (std::size_t i = 0; i < count; ++i) data[i] = held(world.rank, i);
@@ -69,7 +69,8 @@ int failures_of_broadcast(const ddl::Grid& grid, const World& world, ddl::PeerCo
   std::vector<std::byte> data((40 << 20) + 5, std::byte{0});
   const int last = static_cast<int>(grid.hosts.size()) - 1;
   const auto sent = [](std::size_t i) { return static_cast<std::byte>(i * 131 >> 3); };
-  for (std::size_t i = 0; i < data.size() && grid.place(world.rank).host == last; ++i) data[i] = sent(i);
+  const bool is_root = grid.place(world.rank).host == last;
+  for (std::size_t i = 0; i < data.size() && is_root; ++i) data[i] = sent(i);
   ddl::InterNodeOptions options;
   options.message_bytes = data.size();
   ddl::broadcast(comms, grid.position_of(last), data, options);

@@ -38,6 +38,14 @@ TEST_CASE("64 KiB over 8 hosts: one chunk, so the gather waits for the scatter")
   CHECK(model_sum(65536, {{8}, 1}, {1e9, 20e-6, 1e-6}).total_s == doctest::Approx(154.688e-6));
 }
 
+TEST_CASE("64 KiB over 32 hosts: one chunk by halving, log2 32 steps up and as many down") {
+  const SumWork work = count_sum_work(65536, {{32}, 1});
+  CHECK(work.chunks == 1);
+  CHECK(work.stages == 10);
+  CHECK(work.messages == 20);
+  CHECK(work.bytes == 2 * 31 * 2048);
+}
+
 TEST_CASE("many messages: the core that sends them is slower than the wire") {
   // 384 messages of 1 ms each, and one latency.
   CHECK(model_sum(4 << 20, {{4}, 1}, {1e8, 50e-6, 1e-3}).total_s == doctest::Approx(0.38405));

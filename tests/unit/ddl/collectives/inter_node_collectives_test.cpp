@@ -36,6 +36,11 @@ constexpr DataType wire_types[] = {DataType::float32,  DataType::float64, DataTy
                                    DataType::bfloat16, DataType::int32,   DataType::int64,
                                    DataType::uint8};
 
+// The first three always cut long vectors into chunks.
+constexpr InterNodeAlgorithm algorithms[] = {InterNodeAlgorithm::direct, InterNodeAlgorithm::ring,
+                                             InterNodeAlgorithm::halving, InterNodeAlgorithm::best,
+                                             InterNodeAlgorithm::gathered};
+
 // What rank r holds at i: an integer of at most 3 bits, so that 9 to 27 of them sum exactly even in bfloat16.
 double held_on_wire(int rank, std::size_t i) {
   return static_cast<double>((i * 7 + static_cast<std::size_t>(rank) * 3) % 5) -
@@ -156,8 +161,6 @@ TEST_CASE("every count from 0 to 4099 sums up, on one to three levels") {
 }
 
 TEST_CASE("all types, operations and algorithms on wires of 1 to 9 ranks") {
-  const InterNodeAlgorithm algorithms[] = {InterNodeAlgorithm::best, InterNodeAlgorithm::direct,
-                                           InterNodeAlgorithm::ring, InterNodeAlgorithm::gathered};
   std::size_t turn = 0;
   const Grid3 grids[] = {{1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {9}, {3, 2}, {1, 3}, {2, 1, 2}, {3, 2, 2}};
   for (const Grid3& grid : grids) {
@@ -183,7 +186,7 @@ TEST_CASE("all types, operations and algorithms on wires of 1 to 9 ranks") {
 }
 
 TEST_CASE("2^20 and its neighbours") {
-  for (const InterNodeAlgorithm algorithm : {InterNodeAlgorithm::direct, InterNodeAlgorithm::ring}) {
+  for (const InterNodeAlgorithm algorithm : std::span(algorithms).first(3)) {
     for (const Grid3& grid : {Grid3{2}, Grid3{3}, Grid3{2, 2}}) {
       for (const DataType type : {DataType::float32, DataType::bfloat16}) {
         CAPTURE(grid.text());
@@ -197,7 +200,7 @@ TEST_CASE("2^20 and its neighbours") {
 
 TEST_CASE("a narrow wire: integers that fit come out exactly") {
   for (const DataType narrow : {DataType::bfloat16, DataType::float16}) {
-    for (const InterNodeAlgorithm algorithm : {InterNodeAlgorithm::direct, InterNodeAlgorithm::ring}) {
+    for (const InterNodeAlgorithm algorithm : std::span(algorithms).first(3)) {
       for (const Grid3& grid : {Grid3{2}, Grid3{5}, Grid3{2, 2}, Grid3{3, 2, 2}}) {
         CAPTURE(grid.text());
         CAPTURE(static_cast<int>(algorithm));
@@ -220,8 +223,7 @@ TEST_CASE("the same bits on all ranks and in every repetition") {
     return static_cast<float>(std::sin(static_cast<double>(i) * 0.7 + rank * 1.3) / (1 + rank));
   };
   for (const bool narrow : {false, true}) {
-    for (const InterNodeAlgorithm algorithm :
-         {InterNodeAlgorithm::direct, InterNodeAlgorithm::ring, InterNodeAlgorithm::gathered}) {
+    for (const InterNodeAlgorithm algorithm : algorithms) {
       for (const Grid3& grid : {Grid3{2}, Grid3{5}, Grid3{9}, Grid3{3, 2}, Grid3{2, 2, 2}}) {
         std::vector<std::vector<float>> results(static_cast<std::size_t>(grid.ranks()));
         CAPTURE(grid.text());
@@ -261,8 +263,7 @@ TEST_CASE("the same bits on all ranks and in every repetition") {
 
 TEST_CASE("what goes on beside the wires sees each element once, in order, and its sum") {
   const Grid3 grid{2, 2};
-  for (const InterNodeAlgorithm algorithm :
-       {InterNodeAlgorithm::direct, InterNodeAlgorithm::ring, InterNodeAlgorithm::gathered}) {
+  for (const InterNodeAlgorithm algorithm : algorithms) {
     for (const std::size_t count : {0u, 1u, 500u, 40'000u}) {
       CAPTURE(static_cast<int>(algorithm));
       CAPTURE(count);

@@ -70,8 +70,8 @@ TEST_CASE("lost, late and odd messages") {
       {"another call of the same size", std::chrono::microseconds(0), 3000, 8, ddl::Fault::mismatch},
   };
   for (const Row& row : rows) {
-    for (const InterNodeAlgorithm algorithm :
-         {InterNodeAlgorithm::direct, InterNodeAlgorithm::ring, InterNodeAlgorithm::gathered}) {
+    for (const InterNodeAlgorithm algorithm : {InterNodeAlgorithm::direct, InterNodeAlgorithm::ring,
+                                               InterNodeAlgorithm::halving, InterNodeAlgorithm::gathered}) {
       CAPTURE(row.name);
       CAPTURE(static_cast<int>(algorithm));
       ddl::ThreadPeerCommOptions comm;
