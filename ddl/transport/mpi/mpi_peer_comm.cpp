@@ -71,8 +71,8 @@ struct MpiMessage {
 class MpiPeerComm : public LevelComm {
  public:
   // Takes the communicator over.
-  MpiPeerComm(MPI_Comm comm, const Grid& grid, Level level, double timeout_seconds)
-      : LevelComm(grid, std::move(level), timeout_seconds), comm_(comm) {
+  MpiPeerComm(MPI_Comm comm, const Grid& grid, Level level, double timeout_seconds, MpiWait wait)
+      : LevelComm(grid, std::move(level), timeout_seconds), comm_(comm), wait_(wait) {
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     void* most = nullptr;
     int known = 0;
@@ -101,7 +101,12 @@ class MpiPeerComm : public LevelComm {
     if (broken_) throw Error(*broken_);
     MpiMessage& message = messages_.at(ticket);
     try {
-      for (MPI_Request& part : message.parts) wait_part(message, part);
+      for (MPI_Request& part : message.parts) {
+        if (wait_ == MpiWait::blocks)
+          block_for(message, part);
+        else
+          wait_part(message, part);
+      }
     } catch (const Error& error) {
       broken_ = error;
       abandon();
@@ -131,6 +136,13 @@ class MpiPeerComm : public LevelComm {
   int tag_of(std::size_t bytes) const {
     const std::uint64_t mixed = (static_cast<std::uint64_t>(bytes) << 32 ^ call_id_) * 0x9e3779b97f4a7c15u;
     return static_cast<int>((mixed >> 33) % (static_cast<std::uint64_t>(tags_) + 1));
+  }
+
+  void block_for(const MpiMessage& message, MPI_Request& part) {
+    MPI_Status status;
+    const int code = MPI_Wait(&part, &status);
+    if (code != MPI_SUCCESS) throw failed(message, code);
+    check_arrived(message, status);
   }
 
   void wait_part(const MpiMessage& message, MPI_Request& part) {
@@ -193,6 +205,7 @@ class MpiPeerComm : public LevelComm {
   }
 
   MPI_Comm comm_;
+  MpiWait wait_;
   std::uint32_t tags_ = 0;
   Ticket next_ = 0;
   std::unordered_map<Ticket, MpiMessage> messages_;
@@ -201,7 +214,7 @@ class MpiPeerComm : public LevelComm {
 }  // namespace
 
 std::vector<std::unique_ptr<PeerComm>> make_mpi_level_comms(MPI_Comm all, const Grid& grid,
-                                                            double timeout_seconds) {
+                                                            double timeout_seconds, MpiWait wait) {
   int rank = 0;
   check_mpi(MPI_Comm_rank(all, &rank), "MPI_Comm_rank", "");
   std::vector<std::unique_ptr<PeerComm>> comms;
@@ -211,7 +224,7 @@ std::vector<std::unique_ptr<PeerComm>> make_mpi_level_comms(MPI_Comm all, const 
     const int lowest = *std::min_element(
         level.ranks.begin(), level.ranks.end());  // distinguishes this communicator from the others
     check_mpi(MPI_Comm_split(all, lowest, level.me, &comm), "MPI_Comm_split", grid.name_of(rank));
-    comms.push_back(std::make_unique<MpiPeerComm>(comm, grid, std::move(level), timeout_seconds));
+    comms.push_back(std::make_unique<MpiPeerComm>(comm, grid, std::move(level), timeout_seconds, wait));
   }
   return comms;
 }
