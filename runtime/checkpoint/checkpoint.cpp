@@ -110,7 +110,8 @@ void check_images(const Metadata& metadata, const RunIdentity& identity, const s
         fmt::format("the checkpoint was trained {}, but this run is {}",
                     there.empty() ? "without --val-fraction" : "with --val-fraction " + printable(there),
                     here.empty() ? "without it" : "with --val-fraction " + here),
-        there.empty() ? "the same command without --val-fraction" : "--val-fraction " + printable(there));
+        there.empty() ? "the same command without --val-fraction"
+                      : "--val-fraction " + quote_shell(printable(there)));
   throw refuse_run(
       file,
       fmt::format("the checkpoint was trained on {} images (hash {}), but this run has {} (hash {})",
@@ -122,8 +123,8 @@ void check_images(const Metadata& metadata, const RunIdentity& identity, const s
 // With as many ranks and micro-batches as can share the checkpoint's batch evenly.
 std::string plan_same_batch(const Metadata& metadata, const TrainPlan& plan, const RunIdentity& identity) {
   const std::string text = value_of(metadata, "global_batch");
-  std::string words =
-      fmt::format("--global-batch {} --lr {}", printable(text), printable(value_of(metadata, "lr")));
+  std::string words = fmt::format("--global-batch {} --lr {}", quote_shell(printable(text)),
+                                  quote_shell(printable(value_of(metadata, "lr"))));
   const std::size_t batch = parse_unsigned(text).value_or(0);
   const auto all = static_cast<std::size_t>(identity.ranks - identity.servers);
   std::size_t workers = all;
@@ -205,7 +206,7 @@ void check_same_run(const Metadata& metadata, const Net& net, const TrainPlan& p
     throw refuse_run(file,
                      fmt::format("the checkpoint's image order has seed {}, but this run's has seed {}",
                                  printable(seed), plan.seed),
-                     "--seed " + printable(seed));
+                     "--seed " + quote_shell(printable(seed)));
   }
   const TrainPosition position = parse_position(value_of(metadata, "position"), file);
   if (position.step > plan.schedule.total_steps) {

@@ -33,24 +33,24 @@ AtomicFile::AtomicFile(std::string path, FilePurpose use) : path_(std::move(path
 }
 
 void AtomicFile::open_target() {
-  struct stat status {};
-  // Checked before links are followed: the kernel rejects unsafe links.
-  const bool there = stat(path_.c_str(), &status) == 0;
-  if (!there && errno != ENOENT) throw refusal(errno);
+  const ReplacedPath replaced(path_);
+  if (replaced.error() != 0) throw refusal(replaced.error());
+  const bool there = replaced.exists();
+  const struct stat& status = replaced.status();
   if (there && S_ISDIR(status.st_mode)) throw refusal(EISDIR);
   const int stream = there ? find_own_stream(status) : -1;
   int file = -1;
   if (stream >= 0) {
     file = fcntl(stream, F_DUPFD_CLOEXEC, 0);
   } else if (there && !S_ISREG(status.st_mode)) {
-    file = open(path_.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
+    file = replaced.open_for_writing();
   } else {
-    if (there && access(path_.c_str(), W_OK) != 0) throw refusal(errno);
-    target_ = follow_links(path_);
+    if (there && access(replaced.path().c_str(), W_OK) != 0) throw refusal(errno);
+    target_ = replaced.path();
     beside_ = fmt::format("{}.tmp.{}", target_, getpid());
     unlink(beside_.c_str());  // of one that was killed with the same number
     file = open(beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (file >= 0 && there) fchmod(file, status.st_mode & 07777U);
+    if (file >= 0 && replaced.keeps_mode()) fchmod(file, status.st_mode & 07777U);
   }
   if (file < 0) throw refusal(errno);
   file_ = fdopen(file, "w");

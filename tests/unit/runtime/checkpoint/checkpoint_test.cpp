@@ -105,6 +105,7 @@ class Notes : public TrainObserver {
 };
 
 struct RunOptions {
+  decltype(RunIdentity::model) model;
   int ranks = 1;
   TrainPlan plan = make_run();
   CheckpointPlan saving{saving_place, 0, 2, false, {}};
@@ -122,7 +123,8 @@ RunResult run_saving(FakeDisk& disk, const RunOptions& options) {
   RunResult result;
   const Net net = make_net();
   run_ranks_as_threads(options.ranks, [&](Communicator& group) {
-    const RunIdentity identity = make_run_identity(net, group.size());
+    RunIdentity identity = make_run_identity(net, group.size());
+    identity.model = options.model;
     std::optional<ResumePoint> start;
     if (options.resume) start = resume_run(saving_place, net, options.plan, identity, disk, group);
     Notes others;
@@ -358,6 +360,19 @@ TEST_CASE("checkpoint: another run is refused with both values") {
     CHECK(message.hint.starts_with(row.hint));
   }
   CHECK(!resume_run("elsewhere", net, make_run(), identity, disk, alone));
+}
+
+TEST_CASE("checkpoint: a value of its file is one word of the command that a hint shows") {
+  FakeDisk disk;
+  RunOptions options;
+  options.stop_at = 6;
+  options.model = {{"val_fraction", "0.1; id"}};
+  run_saving(disk, options);
+  SelfCommunicator alone;
+  const auto resume = [&] {
+    resume_run(saving_place, make_net(), make_run(), {"", fingerprint(make_net()), 71, 0, 1, ""}, disk, alone);
+  };
+  CHECK(expect_error(ErrorKind::request, "0.1; id", resume).hint == "--val-fraction '0.1; id'");
 }
 
 TEST_CASE("checkpoint: what is reported about another rate, and about a checkpoint that is passed over") {

@@ -83,6 +83,21 @@ TEST_CASE("atomic file: links stay, what they lead to is written, there or not y
   expect_error(ErrorKind::request, "cannot be written", [&] { write_whole(directory.path + "/loop", "x"); });
 }
 
+// As with fs.protected_symlinks of proc(5), which a container may have switched off.
+TEST_CASE("atomic file: where every user may create names, a link of another user is not followed") {
+  if (geteuid() != 0) return;  // only root can give a link to another user
+  const TemporaryDirectory directory;
+  directory.write("victim", std::string("private"));
+  directory.write("shared/other", std::string());
+  const std::string shared = directory.path + "/shared", link = shared + "/r.json";
+  std::filesystem::create_symlink(directory.path + "/victim", link);
+  REQUIRE(lchown(link.c_str(), 65534, 65534) == 0);
+  REQUIRE(chmod(shared.c_str(), 01777) == 0);
+  expect_error(ErrorKind::request, "Permission denied", [&] { write_whole(link, "x"); });
+  CHECK(text_in(directory.path + "/victim") == "private");
+  CHECK(names_in_directory(shared) == std::vector<std::string>{"other", "r.json"});
+}
+
 TEST_CASE("atomic file: a pipe is written through, and checked without being opened") {
   const TemporaryDirectory directory;
   const std::string path = directory.path + "/pipe";
