@@ -192,8 +192,10 @@ RunOrJob find_meant(System& system, const std::string& word, PlainJob plain) {
   const bool may_be_name = !word.empty() && (word[0] < '0' || word[0] > '9') && !word.starts_with("last_");
   const auto named = may_be_name ? launch::find_named_runs(system, word) : std::vector<std::string>();
   if (named.empty()) return {"", word};
-  // By its directory, which needs no second list of the runs. Of several, each command refuses the name.
-  return {named.size() == 1 ? named.front() : word, ""};
+  // By its directory, which needs no second list of the runs. Of several, or with one here,
+  // find_run_directory() decides.
+  const bool is_here = system.files.exists(word + "/run.json");
+  return {named.size() == 1 && !is_here ? named.front() : word, ""};
 }
 
 RunsAndJobs find_meant_runs(System& system, const std::vector<std::string>& words, PlainJob plain) {

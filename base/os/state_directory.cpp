@@ -21,15 +21,12 @@ std::string find_state_directory(const Environment& environment, const std::stri
 
 std::string find_own_state_directory(System& system, const std::string& what, const std::string& hint) {
   const std::string directory = find_state_directory(system.environment, what, hint);
-  const std::string above = directory_of(directory);
-  for (const std::string& step : {above, directory}) {
-    const std::string why = system.files.foreign_owner(step);
-    if (why.empty()) continue;
-    throw Error(ErrorKind::request,
-                {fmt::format("the place for {} is not safe: {}", what, why), step,
-                 fmt::format("export XDG_STATE_HOME=DIR   # one of your own; ls -ld {}", quote_shell(step))});
-  }
-  return directory;
+  // The directory above may be a project's, which a group shares and its head owns.
+  const std::string why = system.files.foreign_owner(directory);
+  if (why.empty()) return directory;
+  throw Error(ErrorKind::request, {fmt::format("the place for {} is not safe: {}", what, why), directory,
+                                   fmt::format("export XDG_STATE_HOME=DIR   # one of your own; ls -ld {}",
+                                               quote_shell(directory))});
 }
 
 }  // namespace ddlrun

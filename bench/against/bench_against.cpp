@@ -20,6 +20,14 @@ std::string first_error(const ProcessResult& result) {
   return result.start_error.empty() ? fmt::format("status {}", result.exit_status) : result.start_error;
 }
 
+std::optional<SumsOfRun> find_sums(const ProcessResult& ended, const std::string& where) {
+  try {
+    return parse_sums(ended.out, where);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 Command against_command(const Environment& environment, const AgainstRequest& request,
@@ -50,17 +58,18 @@ AgainstResult run_against(System& system, const AgainstRequest& request) {
           fmt::format("ddlrun: {} of {}: {} ...\n", static_cast<std::size_t>(round) * best.size() + i + 1,
                       best.size() * static_cast<std::size_t>(request.repeat), printable(mpi.version, 80)));
       const ProcessResult ended = system.processes.run(command, {});
-      // 1: elements were wrong, and the document counts them.
-      if (ended.exit_status != 0 && ended.exit_status != 1) {
+      std::optional<SumsOfRun> run;
+      // 1: elements were wrong, and the document counts them; or the launcher failed, and there is none.
+      if (ended.exit_status == 0 || ended.exit_status == 1) run = find_sums(ended, render_shell(command));
+      if (!run) {
         reasons[i] = printable(first_error(ended), 300);
         system.err(fmt::format("ddlrun: not measured: {}: {}\n", printable(mpi.mpirun), reasons[i]));
         continue;
       }
-      const SumsOfRun run = parse_sums(ended.out, render_shell(command));
       if (best[i])
-        keep_fastest(*best[i], run);
+        keep_fastest(*best[i], *run);
       else
-        best[i] = run;
+        best[i] = *run;
     }
   }
   for (const auto& [i, reason] : reasons)

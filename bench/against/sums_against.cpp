@@ -110,6 +110,7 @@ std::string answer(const std::vector<SumsOfRun>& runs, const std::string& backen
 
 void keep_fastest(SumsOfRun& of, const SumsOfRun& again) {
   of.wrong += again.wrong;
+  of.documents.insert(of.documents.end(), again.documents.begin(), again.documents.end());
   for (const auto& [bytes, times] : again.sizes)
     for (const auto& [backend, seconds] : times) {
       const auto [place, is_new] = of.sizes[bytes].try_emplace(backend, seconds);

@@ -21,7 +21,7 @@ struct SumsOfRun {
   std::string type;
   std::map<std::size_t, TimesOfSize> sizes;  // by bytes
   std::size_t wrong = 0;                     // elements
-  std::string document;
+  std::vector<std::string> documents;        // one a round
 };
 
 // The document "ddl-bench.allreduce/1". Throws Error(request); `where` is whose output it is.
@@ -33,7 +33,7 @@ void keep_fastest(SumsOfRun& of, const SumsOfRun& again);
 // A row for each size, and in words for which sizes libddl is slower than a peer. `notes`: what was not
 // measured.
 std::string render_against_table(const std::vector<SumsOfRun>& runs, const std::vector<std::string>& notes);
-// "ddlrun.bench.against/1"
+// "ddlrun.bench.against/1": the documents of all rounds.
 std::string render_against_json(const std::vector<SumsOfRun>& runs, const std::vector<std::string>& notes);
 
 }  // namespace ddlrun::bench_against

@@ -34,7 +34,7 @@ SumsOfRun parse_sums(std::string_view text, const std::string& where) {
         run.wrong += backend.at("wrong").get<std::size_t>();
       }
     }
-    run.document = json.dump();
+    run.documents = {json.dump()};
     return run;
   } catch (const nlohmann::json::exception& error) {
     throw Error(ErrorKind::request, {fmt::format("ddl-bench printed no {} document", sums_schema), where,
@@ -44,7 +44,8 @@ SumsOfRun parse_sums(std::string_view text, const std::string& where) {
 
 std::string render_against_json(const std::vector<SumsOfRun>& runs, const std::vector<std::string>& notes) {
   SumsJson json = {{"schema", "ddlrun.bench.against/1"}, {"notes", notes}, {"runs", SumsJson::array()}};
-  for (const SumsOfRun& run : runs) json["runs"].push_back(SumsJson::parse(run.document));
+  for (const SumsOfRun& run : runs)
+    for (const std::string& document : run.documents) json["runs"].push_back(SumsJson::parse(document));
   return escape_json(json.dump(-1, ' ', false, SumsJson::error_handler_t::replace)) + "\n";
 }
 

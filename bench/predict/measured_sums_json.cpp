@@ -35,7 +35,10 @@ MeasuredSums parse_measured_sums(std::string_view text, const std::string& where
     measured.shape.levels.clear();
     const auto dims = split(json.at("dims").get_ref<const std::string&>(), 'x');
     for (std::size_t i = 1; i < dims.size(); ++i)
-      measured.shape.levels.push_back(static_cast<int>(parse_unsigned(dims[i], 1U << 20U).value_or(1)));
+      measured.shape.levels.push_back(static_cast<int>(parse_unsigned(dims[i], 1U << 20U).value_or(0)));
+    int planned = 1;
+    for (const int ranks : measured.shape.levels) planned *= ranks;
+    if (planned != hosts) refuse_sums("its dims and its number of hosts differ", where);
     measured.shape.ranks_a_host = std::max(1, json.at("ranks").get<int>() / hosts);
     for (const SumsJson& size : json.at("sizes"))
       for (const SumsJson& backend : size.at("backends"))

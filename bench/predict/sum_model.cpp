@@ -42,8 +42,11 @@ SumWork count_chunked(double slice, const std::vector<int>& levels, int ranks_a_
     piece /= ranks;
     const auto piece_bytes = static_cast<std::size_t>(piece / work.chunks);
     const bool halved = ddl::is_halved(ranks, piece_bytes, static_cast<std::size_t>(work.chunks));
-    const double steps = halved ? ddl::halving_steps(ranks) : 1;
-    work.messages += work.chunks * 4.0 * (halved ? steps : ranks - 1);
+    const int steps = halved ? ddl::halving_steps(ranks) : 1;
+    double messages = halved ? 0.0 : ranks - 1;
+    for (int step = 0; halved && step < steps; ++step)
+      messages += std::max(1.0, std::ceil(ddl::halving_blocks(ranks, step) * piece / work.chunks / longest));
+    work.messages += work.chunks * 4.0 * messages;
     work.stages += 2.0 * steps;
   }
   return work;

@@ -196,9 +196,15 @@ int run_bench_predict(System& system, const PredictCommand& command) {
         system.out(render_shell(each) + "\n");
     return 0;
   }
+  // What is read comes first: it may be the file that is written.
+  FoundNetwork found;
+  if (network.empty()) found = find_network(system, command, network);
+  if (!measures)
+    request.profile = flags.from.empty() ? profile_of_typed_step(flags, std::max(1, ranks))
+                                         : read_saved(system, flags, ranks);
   for (const std::string& file : {command.json, command.svg})
-    if (!file.empty() && file != "-" && file != flags.from) system.files.write(file, "");
-  const FoundNetwork found = find_network(system, command, network);
+    if (!file.empty() && file != "-" && (measures || !network.empty())) system.files.write(file, "");
+  if (!network.empty()) found = find_network(system, command, network);
   request.network = found.network;
   request.network_text = found.text;
   request.network_error = found.error;
@@ -206,9 +212,6 @@ int run_bench_predict(System& system, const PredictCommand& command) {
     launch::check_not_root(system.environment, command.launch.allow_run_as_root);
     bench_report::warn_if_busy(system, command.cores);
     request.profile = measure_profile(system, measuring);
-  } else {
-    request.profile = flags.from.empty() ? profile_of_typed_step(flags, std::max(1, ranks))
-                                         : read_saved(system, flags, ranks);
   }
   request.ranks_a_host = ranks == 0 ? request.profile.ranks_a_host : ranks;
   const Forecast forecast = make_forecast(request);

@@ -135,8 +135,8 @@ DiagnoseInput read_input(System& system, const DiagnoseOptions& options) {
   DiagnoseInput input{input_logs(system, options), end, {}, {}, {}, {}};
   if (input.logs.size() != 1) return input;
   const std::string& word = input.logs[0];
-  const bool names_directory = word != "last" && system.files.exists(word + "/run.json");
-  if (names_directory) return read_run_directory(system, word, end);
+  if (word == "last") return read_job_or_run(system, word, end);
+  if (system.files.exists(word + "/run.json")) return read_run_directory(system, word, end);
   if (word != "-" && word.find('/') == std::string::npos && !system.files.exists(word))
     return read_job_or_run(system, word, end);
   if (schedulers::JobRef job; system.files.exists(word + "/output.log")) {  // a job's directory

@@ -3,6 +3,7 @@
 // time of a sum from them.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <span>
@@ -20,6 +21,9 @@ constexpr std::size_t messages_of_latency = 5;      // so many follow each other
 
 // Of one half of a sum by halving: ceil(log2 n).
 constexpr int halving_steps(int ranks) { return std::bit_width(static_cast<unsigned>(ranks - 1)); }
+
+// Pieces that travel in such a step; the largest in the last of the gather, the first of the scatter.
+constexpr int halving_blocks(int ranks, int step) { return std::min(1 << step, ranks - (1 << step)); }
 
 // Of everybody's vectors to everybody.
 constexpr int gathering_steps(int ranks) {

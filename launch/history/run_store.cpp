@@ -114,7 +114,9 @@ bool is_run_of_job(System& system, const std::string& directory, const std::stri
 std::vector<std::string> find_named(const std::vector<ListedRun>& runs, const std::string& name) {
   std::vector<std::string> named;
   for (const ListedRun& run : runs)
-    if (base_name(run.directory) == name) named.push_back(run.directory);
+    // A directory that was removed and made again is listed twice.
+    if (base_name(run.directory) == name && std::ranges::find(named, run.directory) == named.end())
+      named.push_back(run.directory);
   return named;
 }
 
@@ -176,6 +178,13 @@ std::string find_run_directory(System& system, const std::string& word) {
     if (run.id.starts_with(word)) found.push_back(run);
   }
   const std::vector<std::string> named = find_named(runs, word);
+  if (!named.empty() && system.files.exists(word + "/run.json")) {
+    std::string here = system.environment.absolute(word);
+    if (std::ranges::find(named, here) != named.end()) return here;
+    refuse_unknown_run(
+        system, word,
+        fmt::format("a run in another directory has this name: {}", printable(named.front(), 200)));
+  }
   if (named.size() > 1)
     refuse_run(word, fmt::format("{} runs have a directory of this name: {}, {}", named.size(),
                                  printable(named[0], 200), printable(named[1], 200)));

@@ -70,7 +70,7 @@ def is_replaceable(path):
 
 def prefix_of(package):
     """The installation with this package; "" where the package lies elsewhere, as in a directory of the user's."""
-    found = re.fullmatch("(/.*)/(share/ddlrun/python|lib(64)?/python3[0-9.]*/(site|dist)-packages)/ddl", package)
+    found = re.fullmatch("(/.*)/(share/ddlrun/python|lib(?:64)?/(?:python|pypy)3[0-9.]*t?/(site|dist)-packages)/ddl", package)
     return found[1] if found else ""
 
 

@@ -133,7 +133,7 @@ done
 wait $head
 expect 0 'is over already: exit status' "$DDLRUN" cancel "$(basename "$(directory_of cancelled)")"
 sed 's/"host": "[^"]*"/"host": "elsewhere"/' -i "$runs/20200101-000000-forged/run.json"
-expect_refusal 3 'ssh -- elsewhere .ddlrun cancel 20200101-000000-forged' "$DDLRUN" cancel 20200101-000000-forged
+expect_refusal 3 "ssh -- elsewhere 'ddlrun cancel 20200101-000000-forged'" "$DDLRUN" cancel 20200101-000000-forged
 expect_refusal 3 'no run has an ID' "$DDLRUN" cancel 20200101-000000-missing
 
 # A record of another user puts no word into a command.

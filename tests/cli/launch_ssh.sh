@@ -183,7 +183,7 @@ has "--rank-output files: the place in the file" cited.err "  out/rank-0001.err:
 has_not "--rank-output files: nothing is above" cited.err "above"
 launch silent "${two[@]}" --tee -- sh -c '[ $DDLRUN_RANK = 0 ] && exec sleep 5; exit 7'
 run "$DDLRUN" diagnose last
-has "diagnose last: the rank that failed first" "$work/out" "cause: unknown: rank 1 on $(hostname) exited with status 7"
+has "diagnose last: the rank that failed first" "$work/out" "cause: unknown: rank 1 on h2 exited with status 7"
 run "$DDLRUN" diagnose --json last
 has "diagnose --json last: the rank that failed first" "$work/out" '"rank": 1'
 launch unwatched "${two[@]}" --no-monitor -- sh -c 'exit 4'

@@ -94,6 +94,18 @@ TEST_SUITE("bench/against/bench_against") {
     REQUIRE(result.runs.size() == 1);
     REQUIRE(result.notes.size() == 1);
     CHECK(result.notes[0] == "not measured: five (/opt/ompi5/bin/mpirun): no MPI library");
+    // A launcher that fails with status 1, and prints no document.
+    fake.processes.answer = [](const Command& command) {
+      ProcessResult result;
+      result.exit_status = command[5] == "/usr/bin/mpirun" ? 0 : 1;
+      result.out = command[5] == "/usr/bin/mpirun" ? sums : "";
+      result.err = "mpirun: error: not enough slots\n";
+      return result;
+    };
+    const AgainstResult other = run_against(system, request);
+    CHECK(other.runs.size() == 1);
+    CHECK(other.runs[0].documents.size() == 2);
+    CHECK(other.notes[0] == "not measured: five (/opt/ompi5/bin/mpirun): not enough slots");
     request.installations.pop_back();
     CHECK_THROWS_AS(run_against(system, request), Error);
   }

@@ -46,6 +46,12 @@ TEST_CASE("64 KiB over 32 hosts: one chunk by halving, log2 32 steps up and as m
   CHECK(work.bytes == 2 * 31 * 2048);
 }
 
+TEST_CASE("512 KiB over 64 hosts: steps of 1, 1, 1, 2, 4 and 8 messages of 32 KiB, each way in each half") {
+  const SumWork work = count_sum_work(512 << 10, {{64}, 1});
+  CHECK(work.chunks == 1);
+  CHECK(work.messages == 4 * (1 + 1 + 1 + 2 + 4 + 8));
+}
+
 TEST_CASE("many messages: the core that sends them is slower than the wire") {
   // 384 messages of 1 ms each, and one latency.
   CHECK(model_sum(4 << 20, {{4}, 1}, {1e8, 50e-6, 1e-3}).total_s == doctest::Approx(0.38405));

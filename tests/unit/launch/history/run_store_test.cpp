@@ -111,6 +111,20 @@ TEST_CASE("a run by the name of its directory") {
   CHECK(find_named_runs(runs.system, "trial") == Directories{"/work/two/trial", "/work/one/trial"});
   CHECK(find_run_directory(runs.system, "run.4711") == "/work/one/run.4711");
   CHECK(runs.refusal("trial") == "2 runs have a directory of this name: /work/two/trial, /work/one/trial");
+  add_elsewhere("20261121-031917-abf", "/work/two/trial");  // removed and made again: the same directory
+  CHECK(find_named_runs(runs.system, "trial") == Directories{"/work/two/trial", "/work/one/trial"});
+  // Of several, the one in the working directory; a run that is not listed is named by its path.
+  runs.environment.workdir = "/work/one";
+  runs.files.files["trial/run.json"] = runs.files.files["run.4711/run.json"] = "{}";
+  CHECK(find_run_directory(runs.system, "trial") == "/work/one/trial");
+  runs.environment.workdir = "/work/three";
+  try {
+    find_run_directory(runs.system, "run.4711");
+    FAIL("found");
+  } catch (const Error& error) {
+    CHECK(error.message().what == "a run in another directory has this name: /work/one/run.4711");
+    CHECK(error.message().hint.starts_with("./run.4711 "));
+  }
 }
 
 TEST_CASE("a bare word is no path, but the refusal names the path") {
