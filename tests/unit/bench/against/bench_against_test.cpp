@@ -96,11 +96,11 @@ TEST_SUITE("bench/against/bench_against") {
     CHECK(result.notes[0] == "not measured: five (/opt/ompi5/bin/mpirun): no MPI library");
     // A launcher that fails with status 1, and prints no document.
     fake.processes.answer = [](const Command& command) {
-      ProcessResult result;
-      result.exit_status = command[5] == "/usr/bin/mpirun" ? 0 : 1;
-      result.out = command[5] == "/usr/bin/mpirun" ? sums : "";
-      result.err = "mpirun: error: not enough slots\n";
-      return result;
+      ProcessResult ended;
+      ended.exit_status = command[5] == "/usr/bin/mpirun" ? 0 : 1;
+      ended.out = command[5] == "/usr/bin/mpirun" ? sums : "";
+      ended.err = "mpirun: error: not enough slots\n";
+      return ended;
     };
     const AgainstResult other = run_against(system, request);
     CHECK(other.runs.size() == 1);
