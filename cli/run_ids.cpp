@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/run_ids.hpp"
 
+#include "base/os/host_info.hpp"
 #include "base/os/unix_time.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
