@@ -12,7 +12,7 @@ namespace ddlrun {
 std::string follow_links(std::string path);
 
 // What a write to `path` replaces, found link by link. Each link and the file are held open while they are
-// judged, so that nobody can exchange them meanwhile.
+// judged: no other user can exchange them meanwhile.
 class ReplacedPath {
  public:
   // In a directory in which every user may create names, a link of another user is not followed (EACCES), as

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "bench/against/sums_against.hpp"
 
+#include "base/text/figures.hpp"
 #include "base/text/text.hpp"
 
 #include <fmt/format.h>
@@ -14,12 +15,6 @@ namespace ddlrun::bench_against {
 namespace {
 
 constexpr const char* own_backends[] = {"ddl", "ddl-private"};
-
-std::string short_figure(double value) {
-  if (value < 10.0) return fmt::format("{:.2f}", value);
-  if (value < 100.0) return fmt::format("{:.1f}", value);
-  return fmt::format("{:.0f}", value);
-}
 
 std::optional<double> time_of(const SumsOfRun& run, std::size_t bytes, const std::string& backend) {
   const auto size = run.sizes.find(bytes);
@@ -54,7 +49,7 @@ std::optional<double> fastest(const std::vector<SumsOfRun>& runs, std::size_t by
 }
 
 std::string cell(const std::optional<double>& value, double factor) {
-  return value ? short_figure(*value * factor) : "-";
+  return value ? render_three_digits(*value * factor) : "-";
 }
 
 std::set<std::size_t> all_sizes(const std::vector<SumsOfRun>& runs) {
@@ -100,8 +95,8 @@ std::string answer(const std::vector<SumsOfRun>& runs, const std::string& backen
     least = std::min(least, *times);
   }
   if (most == 0.0) return {};
-  const std::string range =
-      fmt::format("{} to {} times as fast as the fastest peer", short_figure(least), short_figure(most));
+  const std::string range = fmt::format("{} to {} times as fast as the fastest peer",
+                                        render_three_digits(least), render_three_digits(most));
   return least >= 1.0 ? fmt::format("# {}: {}, at all sizes.\n", name, range)
                       : fmt::format("# {}: {}; slower at {} bytes.\n", name, range, slowest);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/text/error.hpp"
+#include "base/text/line_from.hpp"
 #include "base/text/utf8.hpp"
 #include "bench/against/sums_against.hpp"
 
@@ -17,10 +18,8 @@ constexpr std::string_view sums_schema = "ddl-bench.allreduce/1";
 
 SumsOfRun parse_sums(std::string_view text, const std::string& where) {
   // Lines of a launcher may stand before the document.
-  const std::size_t begin = text.find("{\"schema\":\"" + std::string(sums_schema));
-  const auto json = begin == std::string_view::npos
-                        ? SumsJson()
-                        : SumsJson::parse(text.substr(begin, text.find('\n', begin) - begin), nullptr, false);
+  const std::string_view line = line_from(text, "{\"schema\":\"" + std::string(sums_schema));
+  const SumsJson json = line.empty() ? SumsJson() : SumsJson::parse(line, nullptr, false);
   try {
     SumsOfRun run;
     run.mpi = json.at("mpi").get<std::string>();

@@ -16,7 +16,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -59,9 +58,7 @@ struct Bench {
   std::vector<Backend> backends;
   BenchFacts facts;
 
-  bool by_name(const std::string& backend) const {
-    return std::find(options.backends.begin(), options.backends.end(), backend) != options.backends.end();
-  }
+  bool by_name(const std::string& backend) const { return options.names(backend); }
   bool wants(const std::string& backend) const { return options.backends.empty() || by_name(backend); }
   bool note(const std::string& text) {
     facts.notes.push_back(text);
@@ -285,8 +282,7 @@ int run_bench_command(const std::vector<std::string>& words) {
     return 0;
   }
   // Launched ranks all start MPI first: a launcher ends the others as soon as one has failed.
-  const bool threads =
-      std::find(options.backends.begin(), options.backends.end(), "oneccl") != options.backends.end();
+  const bool threads = options.names("oneccl");
   return run_with_mpi(threads, [&](World& world, const MpiModule& mpi) {
     if (mistake)
       return refuse_on_all(world, exit_code(mistake->kind()), render_error("ddl-bench", mistake->message()));

@@ -144,6 +144,10 @@ const std::vector<std::string>& known_backends() {
   return names;
 }
 
+bool BenchOptions::names(const std::string& backend) const {
+  return std::find(backends.begin(), backends.end(), backend) != backends.end();
+}
+
 std::vector<std::size_t> parse_sizes(std::string_view text, std::size_t unit) {
   std::vector<std::size_t> sizes;
   for (const std::string_view part : split(text, ',')) {

@@ -24,6 +24,8 @@ struct BenchOptions {
   std::string gloo_interface;
   bool help = false;
   bool version = false;
+
+  bool names(const std::string& backend) const;  // among `backends`
 };
 
 // In the order of the table.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "bench/ddl_bench/results.hpp"
 
+#include "base/text/figures.hpp"
 #include "base/text/text.hpp"
 
 #include <fmt/format.h>
@@ -11,15 +12,8 @@
 namespace ddlrun::ddl_bench {
 namespace {
 
-// Three digits that mean something, from 0.01 us to hours.
-std::string short_number(double value) {
-  if (value < 10.0) return fmt::format("{:.2f}", value);
-  if (value < 100.0) return fmt::format("{:.1f}", value);
-  return fmt::format("{:.0f}", value);
-}
-
 std::string or_dash(const std::optional<double>& value, double factor, const char* unit = "") {
-  return value ? short_number(*value * factor) + unit : "-";
+  return value ? render_three_digits(*value * factor) + unit : "-";
 }
 
 std::string size_text(std::size_t bytes) {
@@ -40,14 +34,15 @@ std::string render_answer(const SizeResult& size) {
   if (ddl == nullptr || ddl->best().times.least <= 0.0) return {};
   const double least = ddl->best().times.least;
   std::string text =
-      fmt::format("# libddl sums {} in {} us", size_text(size.bytes), short_number(least * 1e6));
+      fmt::format("# libddl sums {} in {} us", size_text(size.bytes), render_three_digits(least * 1e6));
   if (const BackendResult* mpi = find_backend(size, "mpi"); mpi != nullptr) {
     const double ratio = mpi->best().times.least / least;
-    text += ratio >= 1.0 ? fmt::format(", {} times as fast as MPI_Allreduce", short_number(ratio))
+    text += ratio >= 1.0 ? fmt::format(", {} times as fast as MPI_Allreduce", render_three_digits(ratio))
                          : fmt::format(", {:.0f} % of the speed of MPI_Allreduce", 100.0 * ratio);
   }
   if (ddl->limit)
-    text += fmt::format("; a plain pass over the same bytes takes {} us", short_number(*ddl->limit * 1e6));
+    text +=
+        fmt::format("; a plain pass over the same bytes takes {} us", render_three_digits(*ddl->limit * 1e6));
   return text + ".\n";
 }
 
@@ -136,9 +131,9 @@ std::string render_table_rows(const BenchFacts& facts, const SizeResult& size) {
     if (backend.limit && least > 0.0) part = *backend.limit / least;
     text += fmt::format("{:>11} {:>10} {:>8}  {:<11} {:>9} {:>9} {:>7} {:>7} {:>5} {:>6} {:>9} {:>7}  {}\n",
                         size.bytes, size.count, ddl::name_of(facts.type), backend.backend,
-                        short_number(least * 1e6), short_number(best.times.median * 1e6),
-                        short_number(alg_bandwidth(size.bytes, least)),
-                        short_number(bus_bandwidth(size.bytes, least, facts.ranks)), backend.wrong(),
+                        render_three_digits(least * 1e6), render_three_digits(best.times.median * 1e6),
+                        render_three_digits(alg_bandwidth(size.bytes, least)),
+                        render_three_digits(bus_bandwidth(size.bytes, least, facts.ranks)), backend.wrong(),
                         or_dash(times_mpi(size, backend), 1.0), or_dash(backend.limit, 1e6),
                         part ? fmt::format("{:.0f}", 100.0 * *part) : "-", best.how);
   }

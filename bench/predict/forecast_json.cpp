@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/text/figures.hpp"
 #include "base/text/text.hpp"
 #include "base/text/utf8.hpp"
 #include "bench/predict/forecast.hpp"
@@ -6,21 +7,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include <cmath>
-
 namespace ddlrun::bench_predict {
 namespace {
 
 using ForecastJson = nlohmann::ordered_json;
 
-double to_five_digits(double value) {
-  if (!std::isfinite(value) || value == 0.0) return value;
-  const double unit = std::pow(10.0, 4.0 - std::floor(std::log10(std::abs(value))));
-  return std::round(value * unit) / unit;
-}
-
 ForecastJson row_to_json(const ForecastRow& row) {
-  const auto number = [](double value) { return ForecastJson(to_five_digits(value)); };
+  const auto number = [](double value) { return ForecastJson(round_to_five_digits(value)); };
   return {{"hosts", row.hosts},
           {"ranks", row.ranks},
           {"step_ms", number(row.step.step_ms)},
@@ -48,10 +41,10 @@ std::string render_forecast_json(const Forecast& forecast) {
                        {"answer", std::string(trim(render_forecast_answer(forecast)))},
                        {"network",
                         {{"text", request.network_text},
-                         {"bytes_s", to_five_digits(request.network.bytes_per_second)},
-                         {"latency_us", to_five_digits(request.network.latency_s * 1e6)},
-                         {"message_us", to_five_digits(request.network.message_s * 1e6)},
-                         {"error", to_five_digits(request.network_error)}}},
+                         {"bytes_s", round_to_five_digits(request.network.bytes_per_second)},
+                         {"latency_us", round_to_five_digits(request.network.latency_s * 1e6)},
+                         {"message_us", round_to_five_digits(request.network.message_s * 1e6)},
+                         {"error", round_to_five_digits(request.network_error)}}},
                        {"ranks_a_host", request.ranks_a_host},
                        {"hosts_per_rack", request.hosts_per_rack},
                        {"narrow", request.narrow},

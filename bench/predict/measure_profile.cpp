@@ -26,12 +26,6 @@ std::vector<int> rank_counts_of(const MeasureRequest& request) {
   return request.ranks_a_host == 1 ? std::vector{1} : std::vector{1, request.ranks_a_host};
 }
 
-bool is_given(const std::vector<std::string>& words, std::string_view name) {
-  return std::ranges::any_of(words, [name](const std::string& word) {
-    return word == name || (word.starts_with(name) && word.size() > name.size() && word[name.size()] == '=');
-  });
-}
-
 }  // namespace
 
 std::vector<std::string> predict_trainer_words(const std::vector<std::string>& given) {
@@ -42,15 +36,16 @@ std::vector<std::string> predict_trainer_words(const std::vector<std::string>& g
   }
   for (const char* name :
        {"--global-batch", "--resume", "--checkpoint", "--metrics", "--timeline", "--parameter-servers"}) {
-    if (!is_given(given, name)) continue;
+    if (!bench_report::has_option(given, name)) continue;
     throw Error(ErrorKind::usage,
                 {fmt::format("{} cannot go with predict: it measures short runs of its own", name),
                  "behind --", "ddlrun bench predict -- --batch-size 64"});
   }
   std::vector<std::string> words = given;
-  if (!is_given(given, "--max-steps") && !is_given(given, "--epochs") && !is_given(given, "--total-steps"))
+  if (!bench_report::has_option(given, "--max-steps") && !bench_report::has_option(given, "--epochs") &&
+      !bench_report::has_option(given, "--total-steps"))
     words.insert(words.end(), {"--max-steps", "200", "--epochs", "1000"});
-  if (!is_given(given, "--quiet")) words.emplace_back("--quiet");
+  if (!bench_report::has_option(given, "--quiet")) words.emplace_back("--quiet");
   return words;
 }
 

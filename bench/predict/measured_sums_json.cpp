@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/text/error.hpp"
+#include "base/text/line_from.hpp"
 #include "base/text/text.hpp"
 #include "bench/predict/measured_sums.hpp"
 
@@ -21,11 +22,8 @@ using SumsJson = nlohmann::ordered_json;
 
 MeasuredSums parse_measured_sums(std::string_view text, const std::string& where) {
   // ddl-bench prints lines before the document, where both go to stdout.
-  const auto start = text.find("{\"schema\"");
-  const SumsJson json =
-      start == std::string_view::npos
-          ? SumsJson()
-          : SumsJson::parse(text.substr(start, text.find('\n', start) - start), nullptr, false);
+  const std::string_view line = line_from(text, "{\"schema\"");
+  const SumsJson json = line.empty() ? SumsJson() : SumsJson::parse(line, nullptr, false);
   if (!json.is_object() || json.value("schema", "") != "ddl-bench.allreduce/1")
     refuse_sums("no document of bench allreduce", where);
   try {

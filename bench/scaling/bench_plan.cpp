@@ -14,12 +14,6 @@ namespace {
 
 constexpr int most_bench_ranks = 1 << 20;
 
-bool has_option(const std::vector<std::string>& words, std::string_view name) {
-  return std::any_of(words.begin(), words.end(), [name](const std::string& word) {
-    return word == name || (word.starts_with(name) && word.size() > name.size() && word[name.size()] == '=');
-  });
-}
-
 ScalingRun place_scaling_run(int ranks, int per_host, int hosts) {
   if (ranks <= per_host) return {ranks, ranks, 1};
   if (ranks % per_host != 0) {
@@ -37,6 +31,12 @@ ScalingRun place_scaling_run(int ranks, int per_host, int hosts) {
 }
 
 }  // namespace
+
+bool has_option(const std::vector<std::string>& words, std::string_view name) {
+  return std::any_of(words.begin(), words.end(), [name](const std::string& word) {
+    return word == name || (word.starts_with(name) && word.size() > name.size() && word[name.size()] == '=');
+  });
+}
 
 std::vector<int> parse_rank_counts(std::string_view text) {
   std::vector<int> counts;

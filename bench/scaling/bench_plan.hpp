@@ -39,6 +39,9 @@ ScalingPlan plan_scaling(const std::vector<int>& counts, const BenchHosts& hosts
 // 2 and 4 ranks as far as there are cores; 2 at least, so that launch says what is missing.
 std::vector<int> default_sum_counts(int cores);
 
+// Whether the words have the option, with its value apart or behind "=".
+bool has_option(const std::vector<std::string>& words, std::string_view name);
+
 // The words behind "--" for ddl-train: the user's, a fixed number of steps where none is given, and a summary
 // as JSON. Throws Error(usage) for a program, and for --global-batch.
 std::vector<std::string> scaling_trainer_words(const std::vector<std::string>& given);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "base/text/error.hpp"
+#include "base/text/figures.hpp"
 #include "base/text/text.hpp"
 #include "base/text/utf8.hpp"
 #include "bench/scaling/scaling.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include <cmath>
 
 namespace ddlrun::bench_report {
 namespace {
@@ -41,14 +40,8 @@ std::optional<double> percent_of(const ScalingJson& json, const char* name) {
   return value >= 0.0 && value <= 100.0 ? std::optional(value) : std::nullopt;
 }
 
-double rounded_to_five(double value) {
-  if (!std::isfinite(value) || value == 0.0) return value;
-  const double unit = std::pow(10.0, 4.0 - std::floor(std::log10(std::abs(value))));
-  return std::round(value * unit) / unit;
-}
-
 ScalingJson optional_number(const std::optional<double>& value) {
-  return value ? ScalingJson(rounded_to_five(*value)) : ScalingJson();
+  return value ? ScalingJson(round_to_five_digits(*value)) : ScalingJson();
 }
 
 }  // namespace
@@ -91,12 +84,12 @@ std::string render_scaling_json(const Scaling& scaling) {
                             {"threads", row.run.threads},
                             {"global_batch", row.run.global_batch},
                             {"steps", row.run.steps},
-                            {"images_s", rounded_to_five(row.run.images_per_second)},
-                            {"speedup", rounded_to_five(row.speedup)},
-                            {"efficiency", rounded_to_five(row.efficiency)},
-                            {"step_ms", rounded_to_five(row.step_ms)},
-                            {"compute_ms", rounded_to_five(row.compute_ms)},
-                            {"exposed_ms", rounded_to_five(row.exposed_ms)},
+                            {"images_s", round_to_five_digits(row.run.images_per_second)},
+                            {"speedup", round_to_five_digits(row.speedup)},
+                            {"efficiency", round_to_five_digits(row.efficiency)},
+                            {"step_ms", round_to_five_digits(row.step_ms)},
+                            {"compute_ms", round_to_five_digits(row.compute_ms)},
+                            {"exposed_ms", round_to_five_digits(row.exposed_ms)},
                             {"input_ms", optional_number(row.input_ms)},
                             {"other_ms", optional_number(row.other_ms)}});
   }

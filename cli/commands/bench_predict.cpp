@@ -34,7 +34,7 @@ std::size_t whole_number(const std::string& text, const std::string& name, std::
   return static_cast<std::size_t>(*number);
 }
 
-// Gradients as 16 bits between hosts, as ddl-train is told.
+// Whether the options of ddl-train set 16 bits for gradients between hosts.
 bool wants_narrow(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const bool apart = words[i] == "--grad-dtype" && i + 1 < words.size();

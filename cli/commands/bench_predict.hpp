@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `ddlrun bench predict`: a training on hosts that nobody has yet.
+// `ddlrun bench predict`: the forecast of a training on more hosts.
 #pragma once
 
 #include "base/os/system.hpp"

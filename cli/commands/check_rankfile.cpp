@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/text/error.hpp"
+#include "base/text/printable_path.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/machine_flags.hpp"
@@ -91,7 +92,7 @@ std::string render_unchecked(const CheckRankfileOptions& options, bool cores_che
                      cores_checked   ? "hosts"
                      : hosts_checked ? "cores"
                                      : "hosts and cores",
-                     option, options.file == "-" ? "FILE" : printable(quote_shell(options.file), 4096));
+                     option, options.file == "-" ? "FILE" : printable_path(quote_shell(options.file)));
 }
 
 // The last line, on stderr: the verdict on a file without findings, and what was not checked.
@@ -101,8 +102,8 @@ std::string render_verdict(const CheckRankfileOptions& options, const std::strin
   if (lines == 0 && !praise) return "";
   const std::string unchecked = render_unchecked(options, cores_checked);
   if (!praise)
-    return cores_checked ? "" : fmt::format("ddlrun: {}: {}\n", printable(options.file, 4096), unchecked);
-  return fmt::format("ddlrun: {}: {}, {} rank line{}{}{}\n", printable(options.file, 4096),
+    return cores_checked ? "" : fmt::format("ddlrun: {}: {}\n", printable_path(options.file), unchecked);
+  return fmt::format("ddlrun: {}: {}, {} rank line{}{}{}\n", printable_path(options.file),
                      cores_checked ? "ok" : "the form is right", lines, lines == 1 ? "" : "s",
                      cores_checked ? ", every core is there" : "", unchecked.empty() ? "" : "; " + unchecked);
 }

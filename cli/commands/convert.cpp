@@ -2,6 +2,7 @@
 #include "schedulers/scripts/convert.hpp"
 
 #include "base/text/error.hpp"
+#include "base/text/printable_path.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "launch/frameworks/launcher_options.hpp"
@@ -34,7 +35,7 @@ void refuse_to_replace(System& system, const ConvertOptions& options, const std:
   const auto there = system.files.read_from(options.output, 0, script.size() + 1);
   if (!there || there->bytes != script) return;
   throw Error(ErrorKind::usage, {"the output would replace the script", "--output " + options.output,
-                                 "-o " + printable(quote_shell(options.output + ".new"), 4096)});
+                                 "-o " + printable_path(quote_shell(options.output + ".new"))});
 }
 
 void write_output(System& system, const ConvertOptions& options, const std::string& text) {
@@ -58,7 +59,7 @@ std::string render_list(const std::string& file, const std::vector<job_scripts::
   std::string text;
   for (const auto& item : unsupported) {
     const std::string place =
-        item.line > 0 ? fmt::format("{}:{}", printable(file, 4096), item.line) : printable(file, 4096);
+        item.line > 0 ? fmt::format("{}:{}", printable_path(file), item.line) : printable_path(file);
     text += fmt::format("{}: {}: {}\n", place, printable(item.text), printable(item.why, 400));
   }
   if (!unsupported.empty())
@@ -94,10 +95,10 @@ std::string render_errors_left(const ConvertOptions& options, const std::string&
     lines += fmt::format("  line {}: {}\n", finding.place.line, printable(finding.what, 400));
   }
   if (errors == 0) return "";
-  const std::string at = site == nullptr ? "" : " --site " + printable(quote_shell(options.site), 4096);
+  const std::string at = site == nullptr ? "" : " --site " + printable_path(quote_shell(options.site));
   const bool is_file = !options.output.empty() && options.output != "-";
   return fmt::format("ddlrun: the new script still has {} error{}: ddlrun lint-script {}{}{}\n{}", errors,
-                     errors == 1 ? "" : "s", is_file ? printable(quote_shell(options.output), 4096) : "-", at,
+                     errors == 1 ? "" : "s", is_file ? printable_path(quote_shell(options.output)) : "-", at,
                      is_file ? "" : " < SCRIPT", lines);
 }
 

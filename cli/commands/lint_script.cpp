@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/os/nearest_file.hpp"
 #include "base/text/error.hpp"
+#include "base/text/printable_path.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/machine_flags.hpp"
@@ -74,7 +75,7 @@ std::string praise_script(const job_scripts::JobScript& script, const job_script
           ? ""
           : fmt::format("; whether {} has the queue and the application is not checked", context.site->name);
   const std::size_t options = script.directives.size();
-  return fmt::format("ddlrun: {}: no findings; {} {} option{} checked{}\n", printable(script.file, 4096),
+  return fmt::format("ddlrun: {}: no findings; {} {} option{} checked{}\n", printable_path(script.file),
                      options, system, options == 1 ? "" : "s", unchecked);
 }
 
@@ -100,7 +101,7 @@ int run_fix(System& system, const job_scripts::JobScript& script, const job_scri
   const auto fixed = job_scripts::fix_script(script, context);
   system.out(fixed.text);
   system.err(render_all(script.file, fixed.remaining));
-  system.err(fmt::format("ddlrun: {}: {} corrected{}; {} left{}\n", printable(script.file, 4096),
+  system.err(fmt::format("ddlrun: {}: {} corrected{}; {} left{}\n", printable_path(script.file),
                          job_scripts::render_counts(fixed.fixed), list_ids(fixed.fixed, false),
                          job_scripts::render_counts(fixed.remaining), list_ids(fixed.remaining, true)));
   return job_scripts::needs_attention(fixed.remaining) ? 1 : 0;
@@ -137,7 +138,7 @@ int run_lint_script(System& system, const LintScriptOptions& options) {
   } else {
     system.out(coloured_report(system.environment, render_all(options.file, findings)));
     system.err(findings.empty() ? praise_script(script, context)
-                                : fmt::format("ddlrun: {}: {}\n", printable(options.file, 4096),
+                                : fmt::format("ddlrun: {}: {}\n", printable_path(options.file),
                                               job_scripts::render_counts(findings)));
   }
   return job_scripts::needs_attention(findings) ? 1 : 0;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 namespace ddl {
 namespace {
@@ -43,10 +42,7 @@ void send_pieces(PeerComm& comm, int to, const Codec& codec, const std::array<Ra
 
 }  // namespace
 
-HalvingStep halving_gather_step(int ranks, int step) {
-  const int distance = 1 << step;
-  return {distance, std::min(distance, ranks - distance)};
-}
+HalvingStep halving_gather_step(int ranks, int step) { return {1 << step, halving_blocks(ranks, step)}; }
 
 HalvingStep halving_scatter_step(int ranks, int step) {
   return halving_gather_step(ranks, halving_steps(ranks) - 1 - step);

@@ -26,9 +26,7 @@ constexpr int halving_steps(int ranks) { return std::bit_width(static_cast<unsig
 constexpr int halving_blocks(int ranks, int step) { return std::min(1 << step, ranks - (1 << step)); }
 
 // Of everybody's vectors to everybody.
-constexpr int gathering_steps(int ranks) {
-  return ranks - 1 <= max_direct_peers ? 1 : std::bit_width(static_cast<unsigned>(ranks - 1));
-}
+constexpr int gathering_steps(int ranks) { return ranks - 1 <= max_direct_peers ? 1 : halving_steps(ranks); }
 
 // Direct posts a chunk's messages all at once; halving posts one after the other, but fewer.
 constexpr bool is_faster_by_halving(int ranks, std::size_t chunks) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "schedulers/scripts/lint.hpp"
 
+#include "base/text/printable_path.hpp"
 #include "base/text/text.hpp"
 #include "schedulers/scripts/lint_internal.hpp"
 
@@ -66,7 +67,7 @@ std::string render_counts(const std::vector<Finding>& findings) {
 }
 
 std::string render_finding(std::string_view file, const Finding& finding) {
-  std::string text = printable(file, 4096);
+  std::string text = printable_path(file);
   if (finding.place.line > 0)
     text += fmt::format(":{}:{}", finding.place.line, std::max(1, finding.place.column));
   text += fmt::format(": {}: {} [{}]\n", name_of(finding.severity), printable(finding.what, 400), finding.id);

@@ -10,8 +10,8 @@
 
 namespace ddlrun::job_scripts {
 
-// A warning that names the variables of -v whose names are those of secrets; nothing where there are none,
-// and for a script without #PBS lines.
+// A warning that names the variables of -v whose names are those of secrets. It is empty without such a
+// variable and without #PBS lines.
 std::optional<Message> find_shown_secrets(std::string_view script);
 
 }  // namespace ddlrun::job_scripts

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "topology/rankfile/rankfile_check.hpp"
 
+#include "base/text/printable_path.hpp"
 #include "base/text/text.hpp"
 #include "topology/rankfile/rankfile_entry.hpp"
 #include "topology/rankfile/rankfile_names.hpp"
@@ -351,7 +352,7 @@ std::string render_findings(std::string_view file_name, std::string_view text,
   constexpr std::size_t most_of_another_file = 20;
   const bool cut = findings.size() > most_of_another_file && parse_rank_lines(text).empty();
   const std::size_t shown = cut ? most_of_another_file : findings.size();
-  const std::string name = printable(file_name, 4096);
+  const std::string name = printable_path(file_name);
   std::string all;
   for (std::size_t i = 0; i < shown; ++i) all += render_finding(name, findings[i]);
   if (cut) {
