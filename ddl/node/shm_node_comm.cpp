@@ -32,6 +32,7 @@ struct ShmControlBlock {
     char name[64];
   };
   std::atomic<std::uint64_t> named;   // blocks that the first rank has given a name
+  std::atomic<std::uint64_t> made;    // blocks that it has made under that name, or could not make
   std::atomic<std::uint64_t> opened;  // blocks that this rank has, or could not get
   Announcement announced[2];
 };
@@ -40,15 +41,14 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 // What a rank publishes to the other ranks of its host at the start.
 struct ShmPeer {
   ProcessId process;
-  int problem = 0;
-  std::string name;
-  std::string text() const { return fmt::format("{} {} {} {}", process.pid, process.started, problem, name); }
+  std::string name;  // that the first rank gives its block
+  std::string text() const { return fmt::format("{} {} {}", process.pid, process.started, name); }
 };
 
 ShmPeer parse_shm_peer(const std::string& text) {
   std::istringstream words(text);
   ShmPeer peer;
-  words >> peer.process.pid >> peer.process.started >> peer.problem >> peer.name;
+  words >> peer.process.pid >> peer.process.started >> peer.name;
   return peer;
 }
 
@@ -108,24 +108,21 @@ ShmNodeComm::ShmNodeComm(const GatherStrings& gather, const Grid& grid, int rank
   me_ = place.local_rank;
   for (const int each : place.local_ranks) names_.push_back(grid.name_of(each));
   const std::size_t bytes = names_.size() * page_bytes;
-  ShmName name;
   ShmPeer mine;
   mine.process = this_process_id();
-  if (me_ == 0) mine.problem = controls_.create(bytes, name);
-  mine.name = name.text();
+  if (me_ == 0) mine.name = ShmName::random().text();
   const std::vector<std::string> cards = gather(mine.text());
-  ShmPeer first;
+  ShmName name;
   for (const int each : place.local_ranks) {
     const ShmPeer peer = parse_shm_peer(cards[static_cast<std::size_t>(each)]);
-    if (marks_.empty()) first = peer;
+    if (marks_.empty()) name = ShmName::of_peer(peer.name);
     marks_.push_back(peer.process);
     seen_.push_back(is_running(peer.process, true));
   }
-  int problem = first.problem;
-  if (me_ != 0) {
-    if (problem == 0) problem = controls_.open(first.name, bytes);
-    if (problem == 0) name = ShmName(first.name);
-  }
+  int problem = me_ == 0 ? controls_.create(name, bytes) : 0;
+  const std::vector<std::string> made = gather(fmt::format("{}", problem));
+  if (me_ != 0) problem = std::atoi(made[static_cast<std::size_t>(place.local_ranks.front())].c_str());
+  if (me_ != 0 && problem == 0) problem = controls_.open(name, bytes);
   if (problem == 0) problem = controls_.reserve(static_cast<std::size_t>(me_) * page_bytes, page_bytes);
   // The names may go when all have opened them.
   const std::vector<std::string> problems = gather(fmt::format("{}", problem));
@@ -169,23 +166,28 @@ void ShmNodeComm::wait_for_local_ranks(const HasCome& has_arrived) {
   }
 }
 
-// The first rank creates it and publishes its name; returns 0 or an errno.
+// The first rank publishes a name, then makes the file of that name; returns 0 or an errno.
 int ShmNodeComm::open_buffer(std::size_t bytes, std::size_t stride, ShmSegment& memory, ShmName& name) {
   ShmControlBlock& first = control(0);
   ShmControlBlock::Announcement& announced = first.announced[blocks_ % 2];
   int problem = 0;
+  const auto wait_for_first = [&](const std::atomic<std::uint64_t>& count) {
+    wait_for_local_ranks(
+        [&](int local) { return local != 0 || count.load(std::memory_order_acquire) >= blocks_; });
+  };
   if (me_ == 0) {
-    problem = memory.create(bytes, name);
-    announced.problem = problem;
+    name = ShmName::random();
     store_text(announced.name, name.text());
     first.named.store(blocks_, std::memory_order_release);
+    problem = memory.create(name, bytes);
+    announced.problem = problem;
+    first.made.store(blocks_, std::memory_order_release);
   } else {
-    wait_for_local_ranks(
-        [&](int local) { return local != 0 || first.named.load(std::memory_order_acquire) >= blocks_; });
-    const std::string theirs = text_in(announced.name);
+    wait_for_first(first.named);
+    name = ShmName::of_peer(text_in(announced.name));
+    wait_for_first(first.made);
     problem = announced.problem;
-    if (problem == 0) problem = memory.open(theirs, bytes);
-    if (problem == 0) name = ShmName(theirs);
+    if (problem == 0) problem = memory.open(name, bytes);
   }
   return problem != 0 ? problem : memory.reserve(stride * static_cast<std::size_t>(me_), stride);
 }

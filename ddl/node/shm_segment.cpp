@@ -21,13 +21,21 @@ namespace {
 constexpr std::string_view name_start = "/libddl-";
 constexpr std::size_t name_digits = 32;
 
-// As create() makes them. A name comes from another rank, which must not choose any other file of the user.
-bool is_name_of_libddl(std::string_view name) {
-  return name.starts_with(name_start) && name.size() == name_start.size() + name_digits &&
-         name.find_first_not_of("0123456789abcdef", name_start.size()) == std::string_view::npos;
+}  // namespace
+
+ShmName ShmName::random() {
+  std::array<std::byte, name_digits / 2> random{};
+  fill_random(random);
+  std::string text(name_start);
+  for (const std::byte each : random) text += fmt::format("{:02x}", static_cast<unsigned>(each));
+  return ShmName(text);
 }
 
-}  // namespace
+ShmName ShmName::of_peer(const std::string& text) {
+  const bool is_ours = text.starts_with(name_start) && text.size() == name_start.size() + name_digits &&
+                       text.find_first_not_of("0123456789abcdef", name_start.size()) == text.npos;
+  return is_ours ? ShmName(text) : ShmName();
+}
 
 void ShmName::remove() noexcept {
   if (!name_.empty()) shm_unlink(name_.c_str());
@@ -40,21 +48,16 @@ ShmSegment& ShmSegment::operator=(ShmSegment&& other) noexcept {
   return *this;
 }
 
-int ShmSegment::create(std::size_t bytes, ShmName& name) {
-  std::array<std::byte, name_digits / 2> random{};
-  fill_random(random);
-  std::string text(name_start);
-  for (const std::byte each : random) text += fmt::format("{:02x}", static_cast<unsigned>(each));
-  fd_ = shm_open(text.c_str(), O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+int ShmSegment::create(const ShmName& name, std::size_t bytes) {
+  fd_ = shm_open(name.text().c_str(), O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
   if (fd_ < 0) return errno;
-  name = ShmName(text);
   if (ftruncate(fd_, static_cast<off_t>(bytes)) != 0) return errno;
   return map(bytes);
 }
 
-int ShmSegment::open(const std::string& name, std::size_t bytes) {
-  if (!is_name_of_libddl(name)) return EPERM;
-  fd_ = shm_open(name.c_str(), O_RDWR, 0);
+int ShmSegment::open(const ShmName& name, std::size_t bytes) {
+  if (name.text().empty()) return EPERM;
+  fd_ = shm_open(name.text().c_str(), O_RDWR, 0);
   if (fd_ < 0) return errno;
   struct stat found {};
   if (fstat(fd_, &found) != 0) return errno;

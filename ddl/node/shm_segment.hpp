@@ -8,12 +8,14 @@
 
 namespace ddl {
 
-// A name in /dev/shm; removed with this, if not before, also by those who only opened it: if who made it is
-// killed, nothing is left.
+// A name in /dev/shm; removed with this, if not before, also by those who only open it. All ranks have it before
+// one makes the file: if that rank is killed, nothing is left.
 class ShmName {
  public:
   ShmName() = default;
-  explicit ShmName(std::string name) : name_(std::move(name)) {}
+  static ShmName random();
+  // Empty if random() of libddl did not make `text`: another rank must not choose any other file of the user.
+  static ShmName of_peer(const std::string& text);
   ~ShmName() { remove(); }
   ShmName(ShmName&& other) noexcept : name_(std::move(other.name_)) { other.name_.clear(); }
   ShmName& operator=(ShmName&& other) noexcept {
@@ -24,6 +26,7 @@ class ShmName {
   void remove() noexcept;
 
  private:
+  explicit ShmName(std::string name) : name_(std::move(name)) {}
   std::string name_;
 };
 
@@ -38,10 +41,10 @@ class ShmSegment {
   }
   ShmSegment& operator=(ShmSegment&& other) noexcept;
 
-  // All three return 0 or an errno. Zeroed, of mode 600; `name` gets a new random name.
-  int create(std::size_t bytes, ShmName& name);
+  // All three return 0 or an errno. Zeroed, of mode 600.
+  int create(const ShmName& name, std::size_t bytes);
   // EPERM if create() of this user did not make it.
-  int open(const std::string& name, std::size_t bytes);
+  int open(const ShmName& name, std::size_t bytes);
   // Takes the pages of this part now, near this rank: later there may be none left, and a write would kill.
   int reserve(std::size_t first, std::size_t count);
   void close_file() noexcept;  // the memory stays

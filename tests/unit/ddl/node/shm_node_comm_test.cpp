@@ -80,6 +80,41 @@ void rendezvous(std::byte* mine, const std::byte* other) {
 
 }  // namespace
 
+// What the first rank publishes, and then makes, before it is killed: the other ranks remove the name.
+TEST_CASE("the first rank is killed before it reports its block: its name does not stay") {
+  const ddl::Grid grid = grid_of({"h1", "h1"});
+  TwoProcesses two;
+  const pid_t pid = fork();
+  if (pid == 0) {
+    int calls = 0;
+    const auto gather = two.gather(0);
+    ddl::make_shm_node_comm(
+        [&](const std::string& mine) {
+          if (++calls == 2) raise(SIGKILL);
+          return gather(mine);
+        },
+        grid, 0, 5.0);
+    _exit(0);
+  }
+  std::string name;
+  const auto gather = two.gather(1);
+  const auto until_lost = [&](const std::string& mine) {
+    if (!name.empty()) {
+      waitpid(pid, nullptr, 0);
+      const int fd = shm_open(name.c_str(), O_RDWR, 0);
+      CHECK(fd >= 0);
+      if (fd >= 0) close(fd);
+      throw ddl::Error(ddl::Fault::lost, "rank 0 is lost", "rank 0", "look for it");
+    }
+    const Texts cards = gather(mine);
+    name = cards[0].substr(cards[0].rfind(' ') + 1);
+    return cards;
+  };
+  CHECK_THROWS_AS(ddl::make_shm_node_comm(until_lost, grid, 1, 5.0), ddl::Error);
+  CHECK(name.starts_with("/libddl-"));
+  CHECK(shm_open(name.c_str(), O_RDWR, 0) < 0);
+}
+
 TEST_CASE("blocks of two processes are the same memory, zeroed, each part on a page") {
   const std::size_t sizes[] = {1, 4096, 4097, 0, 1 << 20};
   const auto work = [&](ddl::NodeComm& group) {
@@ -138,11 +173,11 @@ TEST_CASE("a rank that is killed is no longer alive, and is named by who allocat
   CHECK(WTERMSIG(status) == SIGKILL);
 }
 
-// What rank 1 of one host reports when rank 0 answers its two gathers with `name` and "no problem".
+// What rank 1 of one host reports when rank 0 answers its gathers with `name` and "no problem".
 std::string reported_of(const std::string& name) {
   int round = 0;
   const auto rank_0 = [&](const std::string& mine) {
-    return ++round == 1 ? Texts{"1 1 0 " + name, mine} : Texts{"0", "0"};
+    return ++round == 1 ? Texts{"1 1 " + name, mine} : Texts{"0", "0"};
   };
   try {
     ddl::make_shm_node_comm(rank_0, grid_of({"h1", "h1"}), 1, 5.0);
