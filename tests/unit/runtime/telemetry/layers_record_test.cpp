@@ -49,7 +49,8 @@ TEST_CASE("--overlap off leaves one schedule; an engine without reads has none a
   TrainPlan plan;
   plan.overlap = Overlap::off;
   CHECK(nlohmann::json::parse(render_layers_record(net, plan, true))["schedules"].size() == 1);
-  for (const auto& schedule : nlohmann::json::parse(render_layers_record(net, {}, false))["schedules"])
+  const auto record = nlohmann::json::parse(render_layers_record(net, {}, false));
+  for (const auto& schedule : record["schedules"])
     CHECK(schedule["metadata_bucket"].get<std::size_t>() + 1 == schedule["buckets"].size());
 }
 
