@@ -52,7 +52,7 @@ for launcher in openmpi mpich ssh; do
   esac
   start --launcher "$launcher" --tee
   picture node1 '^ +0 +node1 +2 +waiting +[0-2] .* 0:0[2-9] .*rank 0 works' last &&
-    picture node1 '^ +1 +node2 +2 +running +[2-9][0-9] .*rank 1 works' last &&
+    picture node1 '^ +1 +node2 +2 +running +([5-9]|[1-9][0-9]) .*rank 1 works' last &&
     echo "$launcher: $(grep '^slowest' "$work/picture")"
   has "$launcher: the slowest" "$work/picture" 'slowest: rank 1 on node2 works while 1 of 2 ranks wait'
   grep -qE '^network: .*node[12] in .*/s out .*/s' "$work/picture" || fail "$launcher: no network: $(cat "$work/picture")"
