@@ -101,9 +101,7 @@ void connect_full_mesh(Context& context, const std::shared_ptr<Store>& store, De
     context.connectFullMesh(*store, device);
 }
 
-}  // namespace
-
-GlooBackend connect_gloo(World& world, ddl::DataType type, bool one_host, const std::string& interface) {
+GlooBackend connect_by_tcp(World& world, ddl::DataType type, bool one_host, const std::string& interface) {
   if (type == ddl::DataType::bfloat16) return {std::nullopt, "no Gloo: it has no bfloat16"};
   if (world.size() == 1) return {std::nullopt, "no Gloo: it needs two ranks"};
   std::string trouble;
@@ -127,4 +125,17 @@ GlooBackend connect_gloo(World& world, ddl::DataType type, bool one_host, const 
           "Gloo over TCP"};
 }
 
+}  // namespace
 }  // namespace ddlrun::ddl_bench
+
+extern "C" {
+
+const char* ddl_bench_gloo_build() { return DDL_BENCH_GLOO_BUILD; }
+
+// Both sides are of one build, so a C++ type may cross.
+ddlrun::ddl_bench::GlooBackend ddl_bench_connect_gloo(ddlrun::ddl_bench::World& world, ddl::DataType type,
+                                                      bool one_host, const std::string& interface) {
+  return ddlrun::ddl_bench::connect_by_tcp(world, type, one_host, interface);
+}
+
+}  // extern "C"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Gloo's algorithms as a backend; a build without Gloo has none (gloo_none.cpp).
+// Gloo's algorithms as a backend, in a plug-in: Debian 13's libgloo is linked with Open MPI, which must not be in a
+// process that another MPI starts.
 #pragma once
 
 #include "bench/ddl_bench/backend.hpp"
@@ -20,4 +21,10 @@ struct GlooBackend {
 // the address that the host's own name has.
 GlooBackend connect_gloo(World& world, ddl::DataType type, bool one_host, const std::string& interface);
 
+// The same, exported by the plug-in as ddl_bench_connect_gloo; ddl_bench_gloo_build() must be the text that ddl-bench
+// has too.
+using ConnectGloo = GlooBackend(World&, ddl::DataType, bool, const std::string&);
+
 }  // namespace ddlrun::ddl_bench
+
+#define DDL_BENCH_GLOO_BUILD DDLRUN_VERSION " (" __VERSION__ ", ddl-bench's Gloo interface 1)"
