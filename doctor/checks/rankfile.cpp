@@ -169,7 +169,7 @@ std::optional<CheckResult> evaluate_program_mode(const CheckInput& input) {
   const std::string wanted = other ? topology::render_dims(*other) : fmt::format("{} ranks", job.ranks);
   Remedy remedy{{}, false, true, "the shape after -mode must be the one that the rankfile was made for"};
   if (other) {
-    std::vector<std::string> line{"mpirun", "-n", std::to_string(other->world_size()), "-rf",
+    std::vector<std::string> line{"mpirun", "-n", std::to_string(other->world_size()), "--rankfile",
                                   job.rankfile_path.empty() ? "job.rf" : job.rankfile_path};
     for (std::string& word : with_program_dims(job.program, *other)) line.push_back(std::move(word));
     remedy.commands.push_back(render_shell(line));

@@ -97,7 +97,7 @@ TEST_CASE("MPI-08: the shape that the program is reported, as in the run of Janu
   CHECK(findings[0].verdict == Verdict::fail);
   CHECK(findings[0].observed == "the program has -mode 4x1x1 (4 ranks), the job is 4x2x1 (8 ranks)");
   CHECK(findings[0].remedy.commands ==
-        std::vector<std::string>{"mpirun -n 8 -rf job.rf python mnist.py -mode b:4x2x1"});
+        std::vector<std::string>{"mpirun -n 8 --rankfile job.rf python mnist.py -mode b:4x2x1"});
   input.job.program[3] = "b:4x2x1";
   CHECK(run_check("MPI-08", input)[0].verdict == Verdict::pass);
   input.job.program = {"python", "mnist.py", "-mode", "b"};
