@@ -12,7 +12,7 @@ build_packages+=" python3-setuptools python3-wheel"
 build_packages+=" libjpeg-dev libpng-dev liblmdb-dev"
 build_packages+=" libprotobuf-dev protobuf-compiler"
 data_packages="dataset-fashion-mnist"
-test_packages="doctest-dev hwloc-nox shellcheck procps python3 libomp-dev libgloo-dev"
+test_packages="doctest-dev hwloc-nox shellcheck procps python3 make libomp-dev libgloo-dev"
 test_packages+=" python3-protobuf python3-crcmod python3-venv"
 # Shells that complete command lines, and the judge of man pages: 8 MB to download, 40 MB installed.
 test_packages+=" bash-completion zsh fish mandoc"

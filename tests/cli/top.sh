@@ -20,7 +20,7 @@ picture() {
   fail "no line fits '$1': $(cat picture picture.err)"
 }
 picture '^ +0 .* waiting .* 0:0[3-9] '
-picture '^ +1 +[^ ]+ +[0-9-]+ +running +([4-9][0-9]|1[0-9][0-9]) '
+picture '^ +1 +[^ ]+ +[0-9-]+ +running +([5-9]|[1-9][0-9]+) '
 has "the head" picture ': running, '
 has "the launcher" picture '   openmpi'
 has "the states" picture 'ranks: 3 on 1 host: 2 waiting, 1 running'
