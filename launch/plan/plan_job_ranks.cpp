@@ -156,6 +156,17 @@ void plan_ranks(const JobShape& shape, const topology::PlanOptions& plan_options
   job.ranks = planned_ranks(*job.plan);
 }
 
+// The hosts' own names in the rankfile; mpirun's --host keeps those that were given.
+void use_own_names(JobPlan& job) {
+  const auto names = rankfile::own_rankfile_names(job.hosts, job.machines.own_names);
+  if (names.empty()) return;
+  job.rankfile_text = rankfile::rename_rankfile_hosts(job.rankfile_text, names);
+  const auto& [given, own] = *names.begin();
+  job.remarks.push_back(
+      fmt::format("rankfile: {} by its own name, {}{}: Open MPI 5 takes no other there", given, own,
+                  names.size() > 1 ? fmt::format(", and {} more", names.size() - 1) : ""));
+}
+
 std::vector<std::string> hosts_of(const std::vector<rankfile::RankLine>& lines) {
   std::vector<std::string> hosts;
   for (const rankfile::RankLine& line : lines) {
@@ -267,6 +278,7 @@ JobPlan plan_job_ranks(System& system, const LaunchSpec& spec, int mpi_major) {
       check_context(shape, job, {}, static_cast<std::uint32_t>(job.ranks.size()), mpi_major);
   context.shares_cores = spec.placement.plan.oversubscribe;
   check_text(system, "rankfile", job.rankfile_text, context, "ddlrun check-rankfile", job.findings);
+  if (mpi_major >= 5) use_own_names(job);
   return job;
 }
 

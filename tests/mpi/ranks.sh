@@ -15,7 +15,7 @@ launcher=(mpirun)
 if mpirun --version 2>&1 | grep -q 'Open MPI'; then
   launcher+=(--oversubscribe --bind-to none --mca mpi_yield_when_idle 1)
   # As launch does: Open MPI 5.0.7 pairs no interfaces of a host with IPv4 and IPv6 (open-mpi/ompi#14079).
-  [[ $(mpirun --version 2>&1) != *'(Open MPI) 5.'* ]] || launcher+=(--mca btl_tcp_disable_family 6)
+  [[ $(mpirun --version 2>&1) != *'(Open MPI) 5.'* ]] || export OMPI_MCA_btl_tcp_disable_family=6
 fi
 ranks() {
   local count=$1

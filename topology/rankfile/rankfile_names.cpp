@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "topology/rankfile/rankfile_names.hpp"
 
+#include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace ddlrun::rankfile {
 
@@ -146,6 +148,34 @@ std::optional<NameProblem> check_host_name(std::string_view name, int mpi_major)
       "user-in-name", Severity::warning,
       fmt::format("\"{}\" names a login: not every launcher of Open MPI uses it", printable(name)),
       "set the user in ~/.ssh/config and write the host alone", ""};
+}
+
+std::map<std::string, std::string> own_rankfile_names(const std::vector<std::string>& hosts,
+                                                      const std::vector<std::string>& own_names) {
+  const auto short_name = [](const std::string& name) { return name.substr(0, name.find('.')); };
+  std::map<std::string, std::string> renamed;
+  std::set<std::string> taken(hosts.begin(), hosts.end());
+  for (std::size_t i = 0; i < hosts.size() && i < own_names.size(); ++i) {
+    const std::string own = short_name(own_names[i]);
+    if (own.empty() || own == short_name(hosts[i])) continue;
+    if (!is_host_name(own) || check_host_name(own, 5) || !taken.insert(own).second) return {};
+    renamed[hosts[i]] = own;
+  }
+  return renamed;
+}
+
+std::string rename_rankfile_hosts(std::string_view text, const std::map<std::string, std::string>& names) {
+  std::vector<std::string> lines;
+  for (const std::string_view line : split(text, '\n')) {
+    const std::size_t equals = line.find('=');
+    const std::size_t end = line.find(' ', equals == line.npos ? line.size() : equals);
+    const auto found = line.starts_with("rank ") && end != line.npos
+                           ? names.find(std::string(line.substr(equals + 1, end - equals - 1)))
+                           : names.end();
+    lines.emplace_back(line);
+    if (found != names.end()) lines.back().replace(equals + 1, end - equals - 1, found->second);
+  }
+  return join(lines, "\n");
 }
 
 }  // namespace ddlrun::rankfile

@@ -32,7 +32,7 @@ bool same_shape(MachineTopology a, const MachineTopology& b) {
 }
 
 JobMachines one_for_all(MachineTopology machine, std::size_t hosts) {
-  return {{std::move(machine)}, std::vector<std::uint32_t>(hosts, 0), {}};
+  return {{std::move(machine)}, std::vector<std::uint32_t>(hosts, 0), {}, {}};
 }
 
 JobMachines assume_machines(System& system, const std::vector<RemoteMachine>& asked, std::size_t hosts,
@@ -86,6 +86,7 @@ void check_directory(const std::vector<RemoteMachine>& asked, const std::string&
 JobMachines collect(std::vector<RemoteMachine> asked) {
   JobMachines job;
   for (RemoteMachine& remote : asked) {
+    job.own_names.push_back(remote.machine->host_name);
     const auto known = std::find_if(job.machines.begin(), job.machines.end(),
                                     [&](const auto& m) { return same_shape(m, *remote.machine); });
     job.machine_of_host.push_back(static_cast<std::uint32_t>(known - job.machines.begin()));

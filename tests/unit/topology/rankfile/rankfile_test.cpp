@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "topology/rankfile/rankfile.hpp"
+#include "topology/rankfile/rankfile_names.hpp"
 
 #include "base/text/error.hpp"
 #include "tests/support/machines.hpp"
@@ -132,6 +133,23 @@ TEST_CASE("other launchers get the same plan in their words, or a refusal where 
   const Plan unlike =
       plan_job({2, 2, 1, 1}, {"a", "b"}, {machine, regular_machine(1, 8, 1, "x")}, {0, 1}, packed_options);
   CHECK_THROWS_AS(find_format("slurm").render(unlike, {"0", ""}), Error);
+}
+
+// PRRTE 3.0.8 starts nothing where a rankfile has "ib1" and the daemon of that host reports "node1".
+TEST_CASE("hosts by their own names, unless one claims what is another host's") {
+  using Names = std::map<std::string, std::string>;
+  CHECK(own_rankfile_names({"ib1", "ib2"}, {"node1", "node2.cluster"}) ==
+        Names{{"ib1", "node1"}, {"ib2", "node2"}});
+  CHECK(own_rankfile_names({"node1", "ib2"}, {"node1.cluster", "node2"}) == Names{{"ib2", "node2"}});
+  CHECK(own_rankfile_names({"node1.cluster", "ib2"}, {"node1", ""}).empty());
+  CHECK(own_rankfile_names({"ib1", "ib2"}, {}).empty());
+  for (const char* claimed : {"ib2", "node2", "no de", "$(id)", "-x"}) {
+    CAPTURE(claimed);
+    CHECK(own_rankfile_names({"ib1", "ib2"}, {claimed, "node2"}).empty());
+  }
+  CHECK(rename_rankfile_hosts("#host = ib1,ib2\n\nrank 0=ib1   slot=0:0\nrank 1=ib2 slot=0:1\nrank 2=ib11 slot=0\n",
+                              {{"ib1", "node1"}, {"ib2", "n2"}}) ==
+        "#host = ib1,ib2\n\nrank 0=node1   slot=0:0\nrank 1=n2 slot=0:1\nrank 2=ib11 slot=0\n");
 }
 
 TEST_SUITE_END();
