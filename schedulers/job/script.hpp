@@ -33,7 +33,8 @@ struct JobDirectory {
   std::string script() const { return path + "/job.sh"; }
   std::string output() const { return path + "/output.log"; }
   std::string exit_status() const { return path + "/exit_status"; }
-  std::string spool() const { return path + "/scheduler.log"; }  // PBS: what it caught, at the end
+  std::string stop_reason() const { return path + "/stop_reason"; }  // why the script started nothing
+  std::string spool() const { return path + "/scheduler.log"; }      // PBS: what it caught, at the end
   // Of one task of an array: output.3.log, exit_status.3.
   std::string output(std::uint32_t index) const { return path + "/output." + std::to_string(index) + ".log"; }
   std::string exit_status(std::uint32_t index) const { return exit_status() + "." + std::to_string(index); }

@@ -63,6 +63,7 @@ Lines head_lines(const JobSpec& job, const JobDirectory& dir) {
                {"array_index", ScriptValue::block(index)},
                {"restarts", ScriptValue::checked(variables.restarts)},
                {"status_file", ScriptValue::checked(job.array ? "exit_status.$ddl_index" : "exit_status")},
+               {"stop_file", ScriptValue::checked(job.array ? "stop_reason.$ddl_index" : "stop_reason")},
                {"export_array_index", ScriptValue::block(exported_index)}});
 }
 

@@ -4,7 +4,7 @@
 # ----- the lines below go into the script -----
 
 # However this ends, its status is written down, unless the job starts again.
-rm -f -- "$ddl_status_file"
+rm -f -- "$ddl_status_file" "$ddl_stop_file"
 ddl_again=no
 ddl_alarm=
 unset -v ddl_setup_EXIT ddl_setup_USR1 ddl_setup_TERM

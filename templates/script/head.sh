@@ -14,8 +14,18 @@ ddl_id=@id@
 ddl_restarts=@restarts@
 case $ddl_restarts in '' | *[!0-9]*) ddl_restarts=0 ;; esac
 ddl_status_file=$ddl_dir/@status_file@
+ddl_stop_file=$ddl_dir/@stop_file@
 export DDLRUN_JOB_ID=$ddl_id
 export DDLRUN_RESTART_COUNT=$ddl_restarts
 @export_array_index@
 ddl_say() { printf 'ddlrun job: %s\n' "$1" >&2; }
-ddl_fail() { printf 'ddlrun job: %s\n  try: %s\n' "$1" "$2" >&2; exit "${3:-3}"; }
+# ddl_fail REASON REMEDY [STATUS]: ends the job. The program writes to the log too, so ddlrun reads both in the file.
+ddl_fail() {
+  local text
+  printf -v text 'ddlrun job: %s\n  try: %s' "$1" "$2"
+  printf '%s\n' "$text" >&2
+  {
+    printf '%s\n' "$text" >"$ddl_stop_file.part" && mv -f -- "$ddl_stop_file.part" "$ddl_stop_file"
+  } 2>/dev/null || :
+  exit "${3:-3}"
+}

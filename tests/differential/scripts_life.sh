@@ -145,9 +145,23 @@ begin task
 SLURM_ARRAY_TASK_ID=4 run bash "$directory/job.sh"
 ends task 3 ""
 [ "$(cat "$work/out" "$directory/exit_status.4")" = $'4\n3' ] || fail "task: $(cat "$work/out")"
+grep -qxF 'ddl_stop_file=$ddl_dir/stop_reason.$ddl_index' "$directory/job.sh" || fail "task: another name of the reason"
+# What stops a script stands in a file too, of its last start only; where it cannot be written, it is printed.
 begin nowhere
 run bash "$directory/job.sh"
 ends nowhere 3 3
+grep -q "^ddlrun job: the working directory $directory/nowhere cannot be entered" "$work/err" || fail "nowhere: $(cat "$work/err")"
+same "nowhere: the reason" "$(grep -A1 '^ddlrun job: ' "$work/err")" "$(cat "$directory/stop_reason")"
+mkdir "$directory/nowhere"
+run bash "$directory/job.sh"
+ends nowhere-made 0 0
+[ ! -e "$directory/stop_reason" ] || fail "nowhere: the reason of an earlier start is left"
+rmdir "$directory/nowhere"
+mkdir "$directory/stop_reason.part"
+run bash "$directory/job.sh"
+ends nowhere-unwritten 3 3
+same "nowhere: printed" 'ddlrun job: ;  try: ' "$(grep -A1 -o '^ddlrun job: \|^  try: ' "$work/err" | paste -sd';')"
+grep -q stop_reason "$work/err" && fail "nowhere: $(cat "$work/err")"
 begin no_ddlrun
 run bash "$directory/job.sh"
 ends no_ddlrun 3 3
@@ -157,6 +171,7 @@ chmod +x "$directory/ddlrun"
 run bash "$directory/job.sh"
 ends sick 1 1
 [ ! -s "$work/out" ] || fail "sick: was started"
+same "sick: the reason" "ddlrun job: doctor's status is 1: nothing is started" "$(head -1 "$directory/stop_reason")"
 begin warned
 cp "$work/sick/ddlrun" "$directory/ddlrun"
 run bash "$directory/job.sh"

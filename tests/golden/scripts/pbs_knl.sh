@@ -19,13 +19,23 @@ ddl_id=${PBS_JOBID:-$$}
 ddl_restarts=${DDLRUN_RESTARTS:-0}
 case $ddl_restarts in '' | *[!0-9]*) ddl_restarts=0 ;; esac
 ddl_status_file=$ddl_dir/exit_status
+ddl_stop_file=$ddl_dir/stop_reason
 export DDLRUN_JOB_ID=$ddl_id
 export DDLRUN_RESTART_COUNT=$ddl_restarts
 ddl_say() { printf 'ddlrun job: %s\n' "$1" >&2; }
-ddl_fail() { printf 'ddlrun job: %s\n  try: %s\n' "$1" "$2" >&2; exit "${3:-3}"; }
+# ddl_fail REASON REMEDY [STATUS]: ends the job. The program writes to the log too, so ddlrun reads both in the file.
+ddl_fail() {
+  local text
+  printf -v text 'ddlrun job: %s\n  try: %s' "$1" "$2"
+  printf '%s\n' "$text" >&2
+  {
+    printf '%s\n' "$text" >"$ddl_stop_file.part" && mv -f -- "$ddl_stop_file.part" "$ddl_stop_file"
+  } 2>/dev/null || :
+  exit "${3:-3}"
+}
 
 # However this ends, its status is written down, unless the job starts again.
-rm -f -- "$ddl_status_file"
+rm -f -- "$ddl_status_file" "$ddl_stop_file"
 ddl_again=no
 ddl_alarm=
 unset -v ddl_setup_EXIT ddl_setup_USR1 ddl_setup_TERM
