@@ -61,6 +61,7 @@ DiagnoseInput read_job(System& system, schedulers::JobRef job, RunStatus end) {
   }
   DiagnoseInput input{
       logs_of(system, job), end, {}, {}, job.dir, schedulers::job_context(system, job, state)};
+  if (job.submitted_here()) input.submitted = job;
   const bool has_log = !job.output.empty() || !job.error_output.empty();
   input.end.names_ranks = input.job->names_ranks;
   if (input.logs.empty() && input.job->end.empty()) {
@@ -222,7 +223,9 @@ diagnose::Diagnosis complete_diagnosis(System& system, const DiagnoseInput& inpu
   if (input.first_failing) diagnosis.first_failing = input.first_failing;
   if (input.job) diagnosis = fit_to_job(std::move(diagnosis), *input.job, *diagnose::builtin_signatures());
   if (!diagnosis.cause || diagnosis.cause->id != diagnose::nothing_started_id) return diagnosis;
-  const auto words = schedulers::read_script_words(system, diagnosis.cause->evidence.front().source);
+  const auto words = input.submitted
+                         ? schedulers::read_script_words(system, *input.submitted)
+                         : schedulers::read_script_words(system, diagnosis.cause->evidence.front().source);
   if (words.first.empty()) return diagnosis;
   constexpr std::string_view checks_lead = ": nothing is started: ";
   const std::size_t checks = words.first.find(checks_lead);

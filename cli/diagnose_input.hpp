@@ -5,6 +5,7 @@
 #include "base/os/system.hpp"
 #include "doctor/diagnose/job_diagnosis.hpp"
 #include "launch/history/standing_run.hpp"
+#include "schedulers/client/job_ref.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -27,6 +28,7 @@ struct DiagnoseInput {
   std::vector<std::string> program = {};      // of a run
   std::uint32_t hosts = 0;                    // of a run
   bool cause_is_recorded = false;             // `recorded` has a cause
+  std::optional<schedulers::JobRef> submitted = {};  // the job of ddlrun whose logs they are
 };
 
 // The file with the record of the run.
@@ -39,7 +41,7 @@ DiagnoseInput read_run_directory(System& system, const std::string& directory, d
 DiagnoseInput read_job_or_run(System& system, const std::string& word, diagnose::RunStatus end);
 
 // Adds that the run stands still as the cause, where its logs have none; how the scheduler reports a job's
-// end and, where its script started nothing, the reason in its log.
+// end and, where its script started nothing, the reason: of a job of ddlrun by its own file, else by the log.
 diagnose::Diagnosis complete_diagnosis(System& system, const DiagnoseInput& input,
                                        diagnose::Diagnosis diagnosis);
 

@@ -9,12 +9,14 @@
 #include "doctor/diagnose/log_analysis.hpp"
 #include "doctor/diagnose/sanitize.hpp"
 #include "doctor/diagnose/signatures_yaml.hpp"
+#include "schedulers/client/failure_summary.hpp"
 #include "schedulers/client/submitted_job.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <memory>
+#include <utility>
 
 namespace ddlrun::cli {
 
@@ -141,9 +143,11 @@ DiagnoseInput read_input(System& system, const DiagnoseOptions& options) {
     return read_job_or_run(system, word, end);
   if (schedulers::JobRef job; system.files.exists(word + "/output.log")) {  // a job's directory
     job.dir = word;
+    job.output = word + "/output.log";
     if (!end.status) input.end.status = schedulers::read_exit_status(system, job);
-    input.logs = {word + "/output.log"};
+    input.logs = {job.output};
     if (system.files.exists(job.files().spool())) input.logs.push_back(job.files().spool());
+    input.submitted = std::move(job);
   }
   return input;
 }
@@ -176,7 +180,10 @@ int run_on_logs(System& system, const DiagnoseOptions& options) {
   if (wants_recorded && !may_find_more) return print_recorded(system, input);
   const RunStatus& end = input.end;
   const std::vector<std::string>& logs = input.logs;
-  diagnose::LogAnalysis analysis(read_signatures(system, options.signatures));
+  auto signatures = read_signatures(system, options.signatures);
+  if (input.submitted)
+    signatures = schedulers::fit_signatures(system, *input.submitted, std::move(signatures));
+  diagnose::LogAnalysis analysis(std::move(signatures));
   std::size_t read_count = 0;
   for (const std::string& log : logs) refuse_endless(system, log);
   for (const std::string& log : logs) read_count += take_log(system, analysis, log, logs.size() == 1) ? 1 : 0;

@@ -58,4 +58,9 @@ SignatureSet merge_signatures(SignatureSet base, SignatureSet added) {
   return base;
 }
 
+SignatureSet without_signature(SignatureSet set, std::string_view id) {
+  std::erase_if(set.signatures, [&](const Signature& signature) { return same_id(signature.id, id); });
+  return set;
+}
+
 }  // namespace ddlrun::diagnose

@@ -19,6 +19,7 @@ std::shared_ptr<const SignatureSet> builtin_signatures();
 
 // `base` with `added`: a signature with a known id replaces it.
 SignatureSet merge_signatures(SignatureSet base, SignatureSet added);
+SignatureSet without_signature(SignatureSet set, std::string_view id);
 
 struct SignatureFile {
   const char* name;

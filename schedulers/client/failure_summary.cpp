@@ -11,6 +11,7 @@
 #include "schedulers/client/job_history.hpp"
 #include "schedulers/client/job_outcome.hpp"
 #include "schedulers/client/job_query.hpp"
+#include "schedulers/client/stop_reason.hpp"
 #include "schedulers/client/submitted_job.hpp"
 #include "topology/dims.hpp"
 
@@ -24,8 +25,6 @@ namespace {
 
 // The line that `ddlrun launch` prints before its own diagnosis.
 constexpr std::string_view launch_diagnosis_line = "ddlrun: what the output says";
-// The message of the script when it gives up: ddl_fail in schedulers/script_body.cpp.
-constexpr std::string_view gives_up = "ddlrun job: ", remedy_lead = "  try: ";
 constexpr std::size_t last_bytes = 1u << 16;  // in which the script's last words are looked for
 
 // The log's end, and whether it holds a diagnosis.
@@ -44,22 +43,23 @@ struct LogEnd {
   }
 };
 
-// Its last line of that kind with a remedy beneath.
-void find_script_words(const std::string& log, FailureSummary& words) {
-  const auto lines = split(log, '\n');
-  for (std::size_t i = lines.size(); i-- > 1;) {
-    if (!lines[i].starts_with(remedy_lead) || !lines[i - 1].starts_with(gives_up)) continue;
-    words.first = printable(lines[i - 1].substr(gives_up.size()), 300);
-    words.remedies = {printable(lines[i].substr(remedy_lead.size()), 300)};
-    if (!words.first.starts_with("doctor")) return;
-    const DoctorWords doctor = find_doctor_words(std::span(lines).first(i - 1));
-    if (doctor.failures.empty()) return;  // a host was not reached
-    words.first += ": " + doctor.failures;
-    if (doctor.remedy.empty()) return;
-    if (!doctor.may_go_on) words.remedies.clear();
-    words.remedies.insert(words.remedies.begin(), doctor.remedy);
-    return;
-  }
+// The reason as the user reads it: with the checks that failed, where doctor stopped the job.
+void add_reason(const StopReason& reason, std::span<const std::string_view> log, FailureSummary& words) {
+  words.first = printable(reason.what, 300);
+  words.remedies = {printable(reason.remedy, 300)};
+  if (!reason.is_of_doctor()) return;
+  const DoctorWords doctor = find_doctor_words(lines_above(log, reason));
+  if (doctor.failures.empty()) return;  // a host was not reached
+  words.first += ": " + doctor.failures;
+  if (doctor.remedy.empty()) return;
+  if (!doctor.may_go_on) words.remedies.clear();
+  words.remedies.insert(words.remedies.begin(), doctor.remedy);
+}
+
+// A program may have printed it.
+std::string mark_as_printed(const std::string& remedy) {
+  const bool has_comment = remedy.find("   # ") != std::string::npos;
+  return remedy + (has_comment ? "; " : "   # ") + "from the log: check it first";
 }
 
 // srun's status is the greatest of all ranks, also of those that it ended itself.
@@ -113,6 +113,14 @@ void set_shape(const std::string& text, diagnose::JobContext& context) {
   }
 }
 
+// Its last bytes; "" where it is missing or not readable.
+std::string read_log_tail(System& system, const std::string& log) {
+  const std::uint64_t size = size_of(system, log);
+  if (size == 0 || size == UINT64_MAX) return {};
+  const auto end = system.files.read_from(log, size - std::min<std::uint64_t>(size, last_bytes), last_bytes);
+  return end ? end->bytes : std::string();
+}
+
 bool is_bad_end(const JobStatus& status) {
   if (is_saved_end(status)) return false;
   const JobState state = status.state;
@@ -138,16 +146,15 @@ diagnose::LogSource log_source_of(SchedulerKind kind) {
 }
 
 FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus& status) {
-  FailureSummary words;
-  if (job.output.empty() || !is_bad_end(status)) return words;
+  if (job.output.empty() || !is_bad_end(status)) return {};
+  FailureSummary words = read_script_words(system, job);
+  if (!words.first.empty()) return words;  // nothing was started
   const auto starter = log_source_of(job.scheduler);
-  diagnose::LogAnalysis analysis(diagnose::builtin_signatures());
+  diagnose::LogAnalysis analysis(fit_signatures(system, job, diagnose::builtin_signatures()));
   LogEnd end;
   read_source(system, job.output, analysis, end);
   LogEnd end_of_spool;
   read_source(system, spool_log(system, job), analysis, end_of_spool);
-  find_script_words(end.last, words);
-  if (!words.first.empty()) return words;  // nothing was started
   // A job that its scheduler ended has no status of its own: a supposed one would match signatures of
   // programs.
   const int logged_status = status.exit_status.value_or(0);
@@ -185,13 +192,37 @@ FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus
   return words;
 }
 
+FailureSummary read_script_words(System& system, const JobRef& job) {
+  FailureSummary words;
+  const auto reason = read_stop_reason(system, job);
+  if (!reason) return words;
+  const std::string tail = reason->is_of_doctor() ? read_log_tail(system, job.output) : "";
+  add_reason(*reason, split(tail, '\n'), words);
+  return words;
+}
+
 FailureSummary read_script_words(System& system, const std::string& log) {
   FailureSummary words;
-  const std::uint64_t size = size_of(system, log);
-  if (size == 0 || size == UINT64_MAX) return words;
-  const auto end = system.files.read_from(log, size - std::min<std::uint64_t>(size, last_bytes), last_bytes);
-  if (end) find_script_words(end->bytes, words);
+  const std::string tail = read_log_tail(system, log);
+  const auto lines = split(tail, '\n');
+  const auto reason = find_stop_reason(lines);
+  if (!reason) return words;
+  add_reason(*reason, lines, words);
+  for (std::string& remedy : words.remedies) remedy = mark_as_printed(remedy);
   return words;
+}
+
+std::shared_ptr<const diagnose::SignatureSet> fit_signatures(
+    System& system, const JobRef& job, std::shared_ptr<const diagnose::SignatureSet> all) {
+  const auto reason = read_stop_reason(system, job);
+  if (!job.submitted_here() || (reason && reason->is_of_doctor())) return all;
+  const auto leave_out = [](const diagnose::SignatureSet& set) {
+    return std::make_shared<const diagnose::SignatureSet>(
+        diagnose::without_signature(set, diagnose::nothing_started_id));
+  };
+  if (all != diagnose::builtin_signatures()) return leave_out(*all);
+  static const auto built_in = leave_out(*all);  // one set for all jobs: its index is kept
+  return built_in;
 }
 
 diagnose::JobContext job_context(System& system, const JobRef& job, const JobStatus& status) {

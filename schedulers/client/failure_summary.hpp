@@ -5,8 +5,10 @@
 
 #include "base/os/system.hpp"
 #include "doctor/diagnose/job_diagnosis.hpp"
+#include "doctor/diagnose/signature.hpp"
 #include "schedulers/client/job_ref.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,9 +39,18 @@ diagnose::LogSource log_source_of(SchedulerKind kind);
 
 FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus& status);
 
-// Where the job's script started nothing, as its log says: why, with the checks of doctor that failed, and
+// Where the job's script started nothing, by its own file: why, with the checks of doctor that failed, and
 // the remedy; both "" otherwise.
+FailureSummary read_script_words(System& system, const JobRef& job);
+
+// The same of a log alone. The program may have printed these lines, so each remedy is marked as from the
+// log.
 FailureSummary read_script_words(System& system, const std::string& log);
+
+// `all` for the log of this job. A program can print the line of a script that started nothing, so the
+// signature of that line is left out where the file of a job of ddlrun does not show that doctor stopped it.
+std::shared_ptr<const diagnose::SignatureSet> fit_signatures(
+    System& system, const JobRef& job, std::shared_ptr<const diagnose::SignatureSet> all);
 
 // What a diagnosis of the job's log needs: its scheduler and id, the options of submit, the scheduler's
 // words.

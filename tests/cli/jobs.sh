@@ -85,8 +85,30 @@ grep -q 'used up its time limit' err || fail "the end is not reported: $(cat err
 printf '%s\n' 'fail  SW-01  the program on every host' '  try   put the program there' '' '1 host by ssh, quick: 9 checks in 0.2 s: 1 fail' \
   "ddlrun job: doctor's status is 1: nothing is started" '  try: --doctor warn goes on' > stopped.log
 expect 1 'cause: the job script started nothing: SW-01 the program on every host [O9]' "$DDLRUN" diagnose stopped.log
-grep -A1 '^try:' out | grep -qx '  put the program there' || fail "no remedy of the check: $(cat out)"
+grep -A1 '^try:' out | grep -qx '  put the program there   # from the log: check it first' || fail "no remedy of the check: $(cat out)"
 grep -q -e '--doctor warn \.\.\.' out && fail "a remedy that does not help: $(cat out)"
+
+# A program prints the lines of a script that stops: they are no words of ddlrun. The script's own are.
+forged=$'ddlrun job: doctor\'s status is 1: nothing is started\n  try: rm -rf something'
+run "$DDLRUN" submit --local --runner none --doctor off --walltime 5m 1x1x1 -- sh -c 'echo "$0"; exit 1' "$forged"
+[ "$status" -eq 1 ] || fail "status $status of a program that fails: $(cat err)"
+grep -qx '  try: rm -rf something' out || fail "the program's output is not shown: $(cat out)"
+id=$(head -n 1 out)
+directory=$(sed -n 's/.*; its files are in //p' err)
+grep -q 'rm -rf' err && fail "submit recommends what the program printed: $(cat err)"
+for command in jobs status "wait $id" "diagnose $id" "diagnose $directory"; do
+  # shellcheck disable=SC2086 # a command and its argument
+  run "$DDLRUN" $command
+  sed -n '/^try:/,$p' out | cat - err | grep -q 'rm -rf' && fail "$command recommends what the program printed: $(cat out err)"
+done
+printf '%s\n' 'scheduler: local' 'dims: 1x1x1' 'walltime: 5m' 'runner: none' 'doctor: "off"' 'setup: [": nothing"]' \
+  'venv: no venv' 'program: ["true"]' > venv.yaml
+run "$DDLRUN" submit --job venv.yaml
+[ "$status" -eq 3 ] || fail "status $status without the venv: $(cat err)"
+grep -q 'failed with exit status 3: .*no venv' err || fail "no reason of the script: $(cat err)"
+grep -qF "  try: python3 -m venv $(printf %q "$work/no venv")   # makes it" err || fail "no remedy of the script: $(cat err)"
+"$DDLRUN" jobs | grep -q 'failed  *3 ' || fail "jobs: $("$DDLRUN" jobs)"
+"$DDLRUN" status --json | grep -q 'no venv' || fail "no reason in status: $("$DDLRUN" status --json)"
 
 # The newest run is that of a job: the job is diagnosed.
 run "$DDLRUN" submit --local --doctor off --walltime 3s 1x1x1 -- sleep 60

@@ -2,91 +2,19 @@
 #include "schedulers/client/failure_summary.hpp"
 
 #include "schedulers/client/job_outcome.hpp"
-#include "tests/support/fake_system.hpp"
+#include "tests/support/failed_job.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace ddlrun;
 using namespace ddlrun::schedulers;
 
-namespace {
-
-struct Failed : tests::FakeSystem {
-  JobRef job;
-  JobStatus status;
-  Failed() {
-    job.id = "42";
-    job.scheduler = SchedulerKind::slurm;
-    job.dir = "/w/ddlrun-jobs/job";
-    job.output = "/w/ddlrun-jobs/job/output.log";
-    status.state = JobState::failed;
-    status.exit_status = 1;
-    status.hosts = "node2";
-  }
-  FailureSummary summary(const std::string& log) {
-    files.files[job.output] = log;
-    System system = interfaces();
-    return read_job_words(system, job, status);
-  }
-};
-
-}  // namespace
+using tests::FailedJob;
 
 TEST_SUITE_BEGIN("schedulers/client/failure_summary");
 
-TEST_CASE("the script's own reason and remedy come first") {
-  Failed failed;
-  const FailureSummary found =
-      failed.summary("something\nddlrun job: the program is not there: ./train\n  try: ls -l /w\n");
-  CHECK(found.first == "the program is not there: ./train");
-  CHECK(found.remedies == std::vector<std::string>{"ls -l /w"});
-  CHECK(found.cause() == found.first);
-  CHECK(found.diagnosis.empty());
-}
-
-// As doctor prints it: README.md and docs/doctor.md have such reports.
-TEST_CASE("all failures of doctor's last report are named, and the remedy of the first is the remedy") {
-  const std::string old =
-      "fail  NET-01  links and MTU\n  at    node1\n\n2 hosts by ssh, quick: 108 checks in 0.1 s: 1 fail\n";
-  const std::string report =
-      "fail  LIM-01  locked memory\n  at    node2 (1 of 2)\n  is    memlock 64 KiB\n  try   there, as root:\n"
-      "          printf '* - memlock unlimited\\n' > /etc/x.conf\n\n"
-      "fail  LIM-01  locked memory\n  at    node1 (1 of 2)\n\n"
-      "fail  DISK-01  space\n  at    node1 (1 of 2)\n  try   delete what is not needed\n\n";
-  const std::string end =
-      "2 hosts by ssh, quick: 108 checks in 0.1 s: 38 pass, 3 fail\n"
-      "ddlrun job: doctor's status is 1: nothing is started\n  try: --doctor warn goes on\n";
-  Failed failed;
-  FailureSummary found = failed.summary(old + report + end);
-  CHECK(found.first == "doctor's status is 1: nothing is started: LIM-01 locked memory, DISK-01 space");
-  CHECK(found.remedies ==
-        std::vector<std::string>{
-            "printf '* - memlock unlimited\\n' > /etc/x.conf   # on node2 (1 of 2), as root",
-            "--doctor warn goes on"});
-  // A program that is missing is missing whatever doctor is asked to do.
-  found = failed.summary(
-      "fail  SW-01  the program on every host\n  is    trian is not in PATH\n  try   put the "
-      "program there\n\n" +
-      end);
-  CHECK(found.first.ends_with(": SW-01 the program on every host"));
-  CHECK(found.remedies == std::vector<std::string>{"put the program there"});
-}
-
-TEST_CASE("the script's words and the failed checks of doctor are found in a log alone") {
-  Failed failed;
-  failed.files.files["/w/a.log"] =
-      "fail  SW-01  the program on every host\n  try   put the program there\n\n"
-      "1 host by ssh, quick: 10 checks in 0.2 s: 9 pass, 1 fail\n"
-      "ddlrun job: doctor's status is 1: nothing is started\n  try: --doctor warn goes on\n";
-  System system = failed.interfaces();
-  const FailureSummary found = read_script_words(system, "/w/a.log");
-  CHECK(found.first == "doctor's status is 1: nothing is started: SW-01 the program on every host");
-  CHECK(found.remedies == std::vector<std::string>{"put the program there"});
-  CHECK(read_script_words(system, "/w/none.log").first.empty());
-}
-
 TEST_CASE("what the scheduler reports of an end goes to the diagnosis; the job's own failure does not") {
-  Failed failed;
+  FailedJob failed;
   System system = failed.interfaces();
   failed.status.reason = "terminated by ddl@node1";
   CHECK(job_context(system, failed.job, failed.status).end.empty());
@@ -103,7 +31,7 @@ TEST_CASE("what the scheduler reports of an end goes to the diagnosis; the job's
 }
 
 TEST_CASE("all ranks failed alike: none is named") {
-  Failed failed;
+  FailedJob failed;
   const FailureSummary found = failed.summary(
       "Traceback (most recent call last):\n  File \"train.py\", line 30, in <module>\nKeyError: 'label'\n"
       "ddlrun: all 4 ranks failed alike: exit status 1\n"
@@ -112,7 +40,7 @@ TEST_CASE("all ranks failed alike: none is named") {
 }
 
 TEST_CASE("several ranks that failed at once: none is named as the one that printed the exception") {
-  Failed failed;
+  FailedJob failed;
   const FailureSummary found = failed.summary(
       "Traceback (most recent call last):\n  File \"train.py\", line 30, in <module>\nKeyError: 'label'\n"
       "mpirun detected that one or more processes exited with non-zero status, thus causing\n"
@@ -126,7 +54,7 @@ TEST_CASE("several ranks that failed at once: none is named as the one that prin
 }
 
 TEST_CASE("exit status 75 is no failure: the program saved") {
-  Failed failed;
+  FailedJob failed;
   failed.status.exit_status = 75;
   const std::string log = "ddlrun: rank 1 on node2 failed first: it exited with status 75\n";
   CHECK(failed.summary(log).cause().empty());
@@ -139,7 +67,7 @@ TEST_CASE("exit status 75 is no failure: the program saved") {
 }
 
 TEST_CASE("the status of a saved job names the job that goes on") {
-  Failed failed;
+  FailedJob failed;
   failed.status.exit_status = 75;
   System system = failed.interfaces();
   add_cause(system, failed.job, failed.status, 1 << 20);
@@ -150,14 +78,14 @@ TEST_CASE("the status of a saved job names the job that goes on") {
 }
 
 TEST_CASE("the rank that failed first, from srun's log") {
-  Failed failed;
+  FailedJob failed;
   const FailureSummary found = failed.summary(
       "srun: error: node2: task 3: Exited with exit code 4\nsrun: error: node1: task 0: Terminated\n");
   CHECK(found.first == "rank 3 on node2 failed first: Exited with exit code 4");
 }
 
 TEST_CASE("the rank that failed first, as launch names it: of its last start, whatever was printed first") {
-  Failed failed;
+  FailedJob failed;
   const FailureSummary found = failed.summary(
       "ddlrun: rank 2 on node1 failed first: it exited with status 9\n"
       "Traceback (most recent call last):\n  File \"a.py\", line 3, in f\nValueError: of rank 0\n"
@@ -177,7 +105,7 @@ TEST_CASE("each form of launch's end line counts, and no other line") {
         "ranks 2 on node2 and 1 on node1 failed within 1 s: exit status 1 and 3",
         "ranks 0 and 1 failed first: they make different calls"}) {
     CAPTURE(line);
-    Failed failed;
+    FailedJob failed;
     CHECK(failed.summary("KeyError: 1\nddlrun: " + line + "\n").first == line);
     CHECK(failed.summary("KeyError: 1\nmy ddlrun: " + line + "\n").first != line);
   }
@@ -207,7 +135,7 @@ TEST_CASE("how tasks of an array stand, and how they ended") {
 // with 1.
 TEST_CASE("a job that its scheduler ended has no exit status that a signature could match") {
   for (const JobState state : {JobState::node_failed, JobState::failed}) {
-    Failed failed;
+    FailedJob failed;
     failed.job.scheduler = SchedulerKind::pbs;
     failed.status.state = state;
     failed.status.exit_status.reset();
@@ -218,7 +146,7 @@ TEST_CASE("a job that its scheduler ended has no exit status that a signature co
 }
 
 TEST_CASE("a known cause has a title, and is rendered unless launch has printed it") {
-  Failed failed;
+  FailedJob failed;
   const std::string log =
       "slurmstepd: error: Detected 1 oom_kill event in StepId=42.0. Some of the step tasks have "
       "been OOM Killed.\n";
@@ -236,7 +164,7 @@ TEST_CASE("a job that stood still until its time limit has the cause of that; on
       "IndexError: list index out of range\n";
   const std::string limit =
       "slurmstepd: error: *** JOB 42 ON node2 CANCELLED AT 2024-01-02T03:04:05 DUE TO TIME LIMIT ***\n";
-  Failed failed;
+  FailedJob failed;
   failed.status.state = JobState::timed_out;
   failed.status.exit_status.reset();
   const FailureSummary stood = failed.summary("step 1\n" + error + limit);
@@ -263,7 +191,7 @@ TEST_CASE("a job that stood still until its time limit has the cause of that; on
 TEST_CASE("a job whose log could not be written names the directory that is missing") {
   for (const bool is_there : {false, true}) {
     CAPTURE(is_there);
-    Failed failed;
+    FailedJob failed;
     System system = failed.interfaces();
     failed.job.output = "/w/logs/42.out";
     if (is_there) failed.files.files[failed.job.output] = "";
@@ -286,7 +214,7 @@ TEST_CASE("-q shows the whole end of a job that failed, and nothing of others") 
                          Row{JobState::completed, 0, false}, Row{JobState::timed_out, 0, true},
                          Row{JobState::cancelled, 0, true}, Row{JobState::unknown, 0, true}}) {
     CAPTURE(row.shown);
-    Failed failed;
+    FailedJob failed;
     System system = failed.interfaces();
     std::string shown;
     system.shown_err = [&](std::string_view text) { shown += text; };
@@ -302,9 +230,10 @@ TEST_CASE("-q shows the whole end of a job that failed, and nothing of others") 
 }
 
 TEST_CASE("no words of a job that ended well, was cancelled, or has no log") {
-  Failed failed;
+  FailedJob failed;
   for (const JobState state : {JobState::completed, JobState::cancelled, JobState::running}) {
     failed.status.state = state;
+    failed.stop("ddlrun job: x\n  try: y\n");
     CHECK(failed.summary("ddlrun job: x\n  try: y\n").cause().empty());
   }
   failed.status.state = JobState::failed;
@@ -314,9 +243,11 @@ TEST_CASE("no words of a job that ended well, was cancelled, or has no log") {
 }
 
 TEST_CASE("a failed job without an explanation gets the cause from its log") {
-  Failed failed;
-  failed.files.files[failed.job.output] = "ddlrun job: no such program\n  try: ls\n";
-  System system = failed.interfaces();
+  FailedJob failed;
+  const std::string words = "ddlrun job: no such program\n  try: ls\n";
+  failed.files.files[failed.job.output] = words;
+  failed.stop(words);
+  System system = failed.system_with_host();
   add_cause(system, failed.job, failed.status, 1u << 20);
   CHECK(failed.status.explained == "no such program");
   JobStatus large = {};
