@@ -256,8 +256,7 @@ void demote_survived(std::vector<Finding>& findings, const LogFacts& log) {
   };
   const auto is_survivable = [&](const Finding& finding) {
     const Signature* known = find_signature(log.signatures, finding.id);
-    if (known != nullptr && known->unless_run_continues) return true;
-    if (known != nullptr && known->ends_use) return false;
+    if (known != nullptr && (known->unless_run_continues || known->ends_use)) return !known->ends_use;
     const bool ends = finding.kind == SignatureClass::ending && finding.id != failed_rule_id;
     return completes && !ends && finding.kind != SignatureClass::fact && finding.id != python_exception_id &&
            !ends_by_exception(finding) &&
