@@ -256,10 +256,10 @@ void demote_survived(std::vector<Finding>& findings, const LogFacts& log) {
   };
   const auto is_survivable = [&](const Finding& finding) {
     const Signature* known = find_signature(log.signatures, finding.id);
-    if (known != nullptr && (known->unless_run_continues || known->ends_use)) return !known->ends_use;
+    if (known != nullptr && known->unless_run_continues) return true;
     const bool ends = finding.kind == SignatureClass::ending && finding.id != failed_rule_id;
     return completes && !ends && finding.kind != SignatureClass::fact && finding.id != python_exception_id &&
-           !ends_by_exception(finding) &&
+           !ends_by_exception(finding) && !(known != nullptr && known->ends_use) &&
            std::none_of(finding.evidence.begin(), finding.evidence.end(), ends_process);
   };
   const bool all = std::all_of(findings.begin(), findings.end(), [&](const Finding& finding) {
