@@ -47,11 +47,12 @@ constexpr int pause_ms = 200;
 
 }  // namespace
 
-bool has_keyboard() {
+bool may_have_own_group() {
   const Fd terminal(::open("/dev/tty", O_RDWR | O_CLOEXEC));
+  if (!terminal.open()) return true;
   termios modes{};
   // With tostop the kernel stops a background group that writes.
-  return terminal.open() && ::tcgetattr(terminal.get(), &modes) == 0 && (modes.c_lflag & TOSTOP) == 0;
+  return ::tcgetattr(terminal.get(), &modes) == 0 && (modes.c_lflag & TOSTOP) == 0;
 }
 
 pid_t start_typing(int to) {

@@ -7,9 +7,8 @@
 
 namespace ddlrun {
 
-// Whether the keys of a terminal signal us, and a child in a group of its own may still write to that
-// terminal.
-bool has_keyboard();
+// Whether a child in a process group of its own may write to our terminal, or there is none.
+bool may_have_own_group();
 
 // A process in our group that copies what is typed to `to`, the write end of a pipe, while our group has the
 // terminal. It ends with its parent, and at the end of the input. -1 where it cannot be started.

@@ -89,10 +89,10 @@ class Guardian {
     SpawnOptions spawn;
     spawn.out = spawn.err = Stream::inherit;
     // Else a launcher's signals to our group reach the program directly, and once.
-    spawn.own_group = options_.shield_from_keyboard;
+    spawn.own_group = options_.own_group;
     spawn.empty_stdin = false;
     Pipe typed;
-    if (options_.shield_from_keyboard && ::isatty(STDIN_FILENO) != 0) typed = make_pipe();
+    if (options_.own_group && ::tcgetpgrp(STDIN_FILENO) >= 0) typed = make_pipe();
     if (typed.write.open() && start_typing(typed.write.get()) > 0) spawn.given_in = typed.read.get();
     spawn.extra = options_.extra;
     if (options_.mark) relay_.emplace(options_.mark, options_.marks_only_err);

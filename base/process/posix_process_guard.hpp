@@ -24,9 +24,9 @@ struct GuardianWatch {
 struct GuardianOptions {
   bool capture_err = false;  // Guarded::err is our end of the program's stderr
   EnvVars extra;             // added to the program's environment
-  // The program has a group of its own, so that the keys of the terminal signal us alone; it still gets what
-  // is typed.
-  bool shield_from_keyboard = false;
+  // The program has a process group of its own, so that the keys of the terminal, and timeout(1), signal us
+  // alone; it still gets what is typed.
+  bool own_group = false;
   // The program alone gets TERM first, and so long to clear away what it made, then KILL; 0: TERM with the
   // rest.
   std::chrono::milliseconds program_grace{0};

@@ -58,7 +58,7 @@ class LineCutter {
 // The signals a launcher passes on, blocked here while it lives and read from a descriptor.
 class SignalRelay {
  public:
-  // `shielded`: the keys of the terminal signal us alone.
+  // `shielded`: the keys of the terminal signal us alone, as the child is in another process group.
   explicit SignalRelay(bool shielded) : shielded_(shielded) {
     ::sigemptyset(&set_);
     for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2}) ::sigaddset(&set_, signal);
@@ -150,10 +150,10 @@ ChildView view_child(pid_t child) {
 ProcessResult PosixProcesses::run_guarded(const Command& command, const EnvVars& extra,
                                           const RunHooks& hooks) {
   GuardianOptions options;
-  // mpirun gives its ranks 1 s after a Ctrl-C of its own, too little to save: the ranks get it from us,
-  // first.
-  options.shield_from_keyboard = has_keyboard();
-  const SignalRelay signals(options.shield_from_keyboard);  // before the fork: no signal is lost in between
+  // mpirun 4 gives its ranks 1 s after a signal of its own, too little to save, and prterun 3 none: the ranks
+  // get it from us, first.
+  options.own_group = may_have_own_group();
+  const SignalRelay signals(options.own_group);  // before the fork: no signal is lost in between
   options.capture_err = static_cast<bool>(hooks.on_stderr_line);
   options.extra = extra;
   options.after_all = hooks.after_all;

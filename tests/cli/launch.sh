@@ -261,6 +261,19 @@ for signal in TERM INT KILL; do
   check "$signal: no rank is left" wait_for "$seconds" 0
 done
 
+# timeout(1) and a script signal a whole process group. mpirun is in another one: a rank has the time to save.
+seconds=$((100000 + RANDOM))
+set -m
+"$DDLRUN" launch 1 -- bash -c "trap 'sleep 3; echo yes > saved; exit 75' TERM; sleep $seconds & wait" \
+  > signal.out 2> signal.err < /dev/null &
+set +m
+wait_for "$seconds" 1
+kill -INT -- -$!
+wait $! 2> /dev/null
+same "INT to the process group: status" 75 $?
+same "INT to the process group: the rank saved" yes "$(cat saved 2> /dev/null)"
+check "INT to the process group: no rank is left" wait_for "$seconds" 0
+
 # mpirun crashes on a signal, as it may while a rank fails: its crash is not the job's exit status.
 cat > crashes << 'END'
 #!/bin/bash
