@@ -50,7 +50,7 @@ std::string render_forecast_svg(const Forecast& forecast) {
   scaling.hosts = count_of(static_cast<std::uint64_t>(forecast.rows.back().hosts), "host") + ", " +
                   forecast.request.network_text;
   scaling.batch_a_rank = forecast.request.profile.images;
-  const double first = forecast.rows.front().ranks;
+  const double first = forecast.rows.front().images_per_second;
   for (const ForecastRow& row : forecast.rows) {
     bench_report::ScalingRow drawn;
     drawn.run.ranks = row.ranks;
@@ -60,7 +60,8 @@ std::string render_forecast_svg(const Forecast& forecast) {
     drawn.exposed_ms = row.step.exposed_ms;
     drawn.input_ms = forecast.request.profile.input_ms;
     drawn.compute_ms = row.step.step_ms - row.step.exposed_ms - *drawn.input_ms;
-    drawn.ideal = row.ranks / first;
+    // Of one rank alone, as the efficiency beside it.
+    drawn.ideal = row.images_per_second / (row.efficiency * first);
     drawn.speedup = row.speedup;
     drawn.efficiency = row.efficiency;
     scaling.rows.push_back(drawn);

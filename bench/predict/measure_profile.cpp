@@ -26,6 +26,41 @@ std::vector<int> rank_counts_of(const MeasureRequest& request) {
   return request.ranks_a_host == 1 ? std::vector{1} : std::vector{1, request.ranks_a_host};
 }
 
+// Of the files of files_of(), which are removed with it, also after a failure.
+class ProfileDirectory {
+ public:
+  ProfileDirectory(System& system, std::vector<int> counts)
+      : system_(system), counts_(std::move(counts)), path_(system.files.make_directory(prefix(system))) {}
+  ~ProfileDirectory() {
+    for (const int count : counts_) {
+      const ProfileFiles files = files_of(path_, count);
+      remove(files.metrics);
+      remove(files.timeline);
+    }
+    remove(path_);
+  }
+  ProfileDirectory(const ProfileDirectory&) = delete;
+  ProfileDirectory& operator=(const ProfileDirectory&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  static std::string prefix(const System& system) {
+    const std::string temporary = system.environment.get("TMPDIR");
+    return (temporary.empty() ? "/tmp" : temporary) + "/ddlrun-predict-";
+  }
+  void remove(const std::string& path) {
+    try {
+      system_.files.remove(path);
+    } catch (const Error&) {
+      // A run that fails need not have written its files, and its own error is the one to report.
+    }
+  }
+
+  System& system_;
+  std::vector<int> counts_;
+  std::string path_;
+};
+
 }  // namespace
 
 std::vector<std::string> predict_trainer_words(const std::vector<std::string>& given) {
@@ -69,23 +104,19 @@ std::vector<Command> profile_commands(const Environment& environment, const Meas
 }
 
 StepProfile measure_profile(System& system, const MeasureRequest& request) {
-  const std::string temporary = system.environment.get("TMPDIR");
-  const std::string directory =
-      system.files.make_directory((temporary.empty() ? "/tmp" : temporary) + "/ddlrun-predict-");
   const std::vector<int> counts = rank_counts_of(request);
-  const std::vector<Command> commands = profile_commands(system.environment, request, directory);
+  const ProfileDirectory scratch(system, counts);
+  const std::vector<Command> commands = profile_commands(system.environment, request, scratch.path());
   StepProfile alone, profile;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const std::string name = count_of(static_cast<std::uint64_t>(counts[i]), "rank") + " on this host";
     system.err(fmt::format("ddlrun: {} of {}: {} ...\n", i + 1, counts.size(), name));
     bench_report::run_bench_child(system, commands[i], name);
-    const ProfileFiles files = files_of(directory, counts[i]);
+    const ProfileFiles files = files_of(scratch.path(), counts[i]);
     profile = read_profile(system.files.read(files.metrics, most_profile_bytes),
                            system.files.read(files.timeline, most_profile_bytes), name);
-    for (const std::string& file : {files.metrics, files.timeline}) system.files.remove(file);
     if (i == 0) alone = profile;
   }
-  system.files.remove(directory);
   profile.schedules = alone.schedules;
   profile.narrow_schedules = alone.narrow_schedules;
   profile.one_rank_step_ms = alone.one_rank_step_ms;

@@ -66,7 +66,8 @@ std::optional<ServerRoles> plan_roles(const TrainOptions& options) {
 }
 
 RunFacts make_facts(const TrainOptions& options, const RunSetup& prepared, const std::string& data_reason,
-                    const ThreadChoice& threads, int ranks) {
+                    const ThreadChoice& threads, const Communicator& communicator) {
+  const int ranks = communicator.size();
   const Dataset& data = prepared.data;
   const TrainPlan& plan = prepared.plan;
   const std::size_t workers = static_cast<std::size_t>(ranks) - options.parameter_servers;
@@ -83,6 +84,7 @@ RunFacts make_facts(const TrainOptions& options, const RunSetup& prepared, const
   facts.width = data.input().width;
   facts.classes = data.classes;
   facts.ranks = ranks;
+  facts.local_size = communicator.local_size();
   facts.servers = static_cast<int>(options.parameter_servers);
   facts.asynchronous = options.asynchronous;
   facts.threads = threads.threads;
@@ -209,7 +211,7 @@ RunSetup set_up_run(const TrainOptions& options, const CaffeCommand& caffe, Comm
       ranks, fmt::format("{}, {} parameters, hash {:016x}", net.name, net.parameter_count, fingerprint(net)),
       ErrorKind::request, "the nets of the ranks differ", "--net FILE with a file on a shared file system");
   prepared.facts =
-      make_facts(options, prepared, explain_data(caffe, images.reason, data), threads, ranks.size());
+      make_facts(options, prepared, explain_data(caffe, images.reason, data), threads, ranks);
   prepared.identity = make_identity(prepared, options.images, ranks.size());
   prepared.notes = find_option_warnings(options, measure(prepared, caffe));
   require_equal(ranks, render_shared_options(options, prepared.facts), ErrorKind::usage,

@@ -41,6 +41,7 @@ MetricsJson config_json(const RunFacts& facts) {
           {"image_width", facts.width},
           {"classes", facts.classes},
           {"ranks", facts.ranks},
+          {"local_size", facts.local_size},
           {"workers", facts.ranks - facts.servers},
           {"servers", facts.servers},
           {"asynchronous", facts.asynchronous},

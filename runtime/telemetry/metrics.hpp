@@ -24,6 +24,7 @@ struct RunFacts {
   int width = 0;
   int classes = 0;
   int ranks = 1;
+  int local_size = 1;  // ranks on the host of rank 0
   int servers = 0;  // of the ranks; the others are workers
   bool asynchronous = false;
   int threads = 1;

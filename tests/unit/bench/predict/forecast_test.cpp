@@ -113,6 +113,22 @@ TEST_CASE("the picture has a bar for each row") {
   CHECK(bars == 3);
 }
 
+// The label beside a point is its share of the line: half as fast as ideal is half as high.
+TEST_CASE("the picture's ideal line is that of the efficiency beside its points") {
+  ForecastRequest request = some_request({2, 4});
+  request.profile.one_rank_step_ms = 0.5 * make_forecast(request).rows[0].step.step_ms;
+  const std::string svg = render_forecast_svg(make_forecast(request));
+  CHECK(svg.find("(50 %)") != std::string::npos);
+  const auto height_at = [&](const char* colour) {
+    const std::string stroke = std::string("stroke=\"") + colour;
+    const std::size_t end = svg.find(stroke);
+    const std::size_t points = svg.rfind("points=\"", end) + 8;
+    constexpr double zero = 310.0;  // where the axis stands
+    return zero - std::stod(svg.substr(svg.find(',', points) + 1));
+  };
+  CHECK(height_at("#888") == doctest::Approx(2 * height_at("#4878a8")).epsilon(0.01));
+}
+
 TEST_SUITE_END();
 
 }  // namespace ddlrun::bench_predict

@@ -15,7 +15,7 @@ namespace {
 // What ddl-train writes: 10 steps, of which the first five are left out.
 std::string some_metrics() {
   std::string text =
-      R"({"type":"config","schema":"ddlrun.train.metrics/1","net":"toy","ranks":1,"threads":2,"local_batch":64})"
+      R"({"type":"config","schema":"ddlrun.train.metrics/1","net":"toy","ranks":1,"local_size":1,"threads":2,"local_batch":64})"
       "\n"
       R"({"type":"layers","parameters":100,"metadata":16,"layers":[{"name":"conv1","begin":0,"end":40},)"
       R"({"name":"pool1","begin":40,"end":40},{"name":"ip1","begin":40,"end":100}],)"
@@ -84,6 +84,10 @@ TEST_CASE("what is no run is refused") {
   std::string broken = metrics;
   broken.replace(broken.find("[[56,116]"), 9, "[[56,11]]");
   CHECK_THROWS_AS(read_profile(broken, "", "f"), Error);
+  std::string two_hosts = metrics;
+  two_hosts.replace(two_hosts.find("\"ranks\":1"), 9, "\"ranks\":2");
+  CHECK_THROWS_WITH_AS(read_profile(two_hosts, "", "f"),
+                       doctest::Contains("a run on several hosts, 1 of 2 ranks on the first"), Error);
 }
 
 TEST_CASE("a document of bench scaling: its run on one host, spread over 16 equal layers") {
@@ -126,10 +130,13 @@ TEST_CASE("the runs that measure: one rank, and the ranks of a host with their s
         std::vector<std::string>{"--max-steps", "9", "--quiet"});
 }
 
-TEST_CASE("a run that fails is reported with its message and the command") {
+TEST_CASE("a run that fails is reported with its message and the command, and leaves no file") {
   tests::FakeSystem fake;
   System system = fake.interfaces();
-  fake.processes.answer = [](const Command&) {
+  const std::string metrics = "/tmp/ddlrun-predict-000000/1-ranks.jsonl";
+  fake.processes.answer = [&](const Command& command) {
+    CHECK(std::ranges::count(command, metrics) == 1);
+    fake.files.files[metrics] = "half a line";
     ProcessResult result;
     result.exit_status = 3;
     result.err = "ddl-train: error: no data\n";
@@ -139,6 +146,7 @@ TEST_CASE("a run that fails is reported with its message and the command") {
   request.trainer_words = {"--quiet"};
   CHECK_THROWS_AS(measure_profile(system, request), Error);
   CHECK(fake.err.find("no data") != std::string::npos);
+  CHECK_FALSE(fake.files.files.contains(metrics));
 }
 
 TEST_CASE("sums of ddl-bench: libddl's medians; one host has no network") {
