@@ -5,6 +5,7 @@
 #include "launch/monitor/usage_state.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>

@@ -103,6 +103,9 @@ def check_third_party(files):
             for header, allowed in THIRD_PARTY.items():
                 if re.match(r"#include <" + header, line) and not re.search(allowed, file):
                     breach(f"{file}:{number}: <{header}> is only for {allowed}")
+        text = "\n".join(lines_of(file))
+        if "fmt::join(" in text and "#include <fmt/ranges.h>" not in text:  # it is there since fmt 11
+            breach(f"{file}: fmt::join needs <fmt/ranges.h>")
 
 
 def check_effects(files):
