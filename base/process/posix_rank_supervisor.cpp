@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 namespace ddlrun {
@@ -43,6 +44,12 @@ void pass_on(const signalfd_siginfo& info, pid_t program) {
     ::kill(::getpgrp() == ::getpid() ? 0 : program, SIGTERM);
   if (by_launcher) return;
   ::kill(program, static_cast<int>(info.ssi_signo));
+}
+
+// With which a scheduler or a person asks a program to save and end. TERM may come as `end_signal`.
+bool asks_to_save(const signalfd_siginfo& info) {
+  constexpr std::array asking{SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, end_signal};
+  return std::ranges::find(asking, static_cast<int>(info.ssi_signo)) != asking.end();
 }
 
 void stay_off_the_streams() {
@@ -106,13 +113,23 @@ int supervise_program(const Command& command, const Supervision& supervision) {
   Guarded guarded = start_guarded(command, options);
   if (guarded.program < 0) return guarded.start_errno;
   stay_off_the_streams();  // their end is the program's to give
+  bool was_signalled = false;
   while (true) {
     std::array<pollfd, 2> polls{{{guarded.reports.get(), POLLIN, 0}, {signals.get(), POLLIN, 0}}};
     ::poll(polls.data(), polls.size(), 5000);
-    if (polls[0].revents != 0) end_as(take_end(guarded, options));
-    if (::getppid() != launcher) terminate_guarded(guarded);
     signalfd_siginfo info{};
-    while (::read(signals.get(), &info, sizeof info) == sizeof info) pass_on(info, guarded.program);
+    while (::read(signals.get(), &info, sizeof info) == sizeof info) {
+      was_signalled = was_signalled || asks_to_save(info);
+      pass_on(info, guarded.program);
+    }
+    if (polls[0].revents != 0) {
+      ProcessResult end = take_end(guarded, options);
+      const bool saved = was_signalled && end.signal == 0 && supervision.saved_status != 0 &&
+                         end.exit_status == supervision.saved_status;
+      if (saved) wait_for_delivery();
+      end_as(saved ? ProcessResult{} : end);
+    }
+    if (::getppid() != launcher) terminate_guarded(guarded);
   }
 }
 

@@ -209,6 +209,7 @@ int keep_program(System& system, const ExecOptions& options, const Command& prog
     };
   }
   if (options.status_token.empty() || !identity) return supervise_program(program, supervision);
+  supervision.saved_status = launch::saved_status;
   StatusReporter reporter(options, system.environment, *identity);
   supervision.on_sample = [&](const TreeSnapshot& sample) { reporter.take(sample); };
   supervision.every = reporter.interval();

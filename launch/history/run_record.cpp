@@ -2,7 +2,7 @@
 #include "launch/history/run_record.hpp"
 
 #include "base/text/text.hpp"
-#include "launch/monitor/restart.hpp"
+#include "launch/monitor/monitor_record.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -35,6 +35,19 @@ bool announces_end(std::string_view line) {
   return opens_banner(line) || line.starts_with("MPI_ABORT was invoked on rank");
 }
 
+// help-rmaps_rank_file.txt and help-prte-rmaps-base.txt of PRRTE 3.0.8, and Open MPI 4.1's of the same text.
+bool announces_refusal(std::string_view line) {
+  static constexpr std::string_view refusals[] = {
+      "The rankfile that was used claimed that a host was either not",
+      "There are not enough slots available in the system to satisfy",
+      "Some of the requested hosts are not included in the current allocation",
+      "There are no allocated resources for the application",
+      "All nodes which are allocated for this job are already filled",
+      "Your job failed to map",
+      "A request was made to bind"};
+  return std::ranges::any_of(refusals, [&](std::string_view text) { return line.starts_with(text); });
+}
+
 std::optional<int> reported_status(std::string_view line) {
   constexpr std::string_view label = "Exit code:";
   const std::string_view text = trim(line);

@@ -15,6 +15,9 @@ bool is_report_of_end(std::string_view line);
 // Whether the line is of a message in which Open MPI's mpirun ends the job because of a rank.
 bool announces_end(std::string_view line);
 
+// Whether the line begins a message in which PRRTE refuses to map a job, which then never starts.
+bool announces_refusal(std::string_view line);
+
 // The status of "Exit code:    1", of the rank that was first.
 std::optional<int> reported_status(std::string_view line);
 

@@ -5,6 +5,7 @@
 #include "base/text/text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -45,6 +46,13 @@ std::optional<int> find_common_end(const MonitorRecord& record, std::size_t rank
   const bool alike = std::all_of(record.ends.begin(), record.ends.end(),
                                  [&](const auto& end) { return end.second == first; });
   return alike && first > 0 && first < 128 ? std::optional(first) : std::nullopt;
+}
+
+bool all_saved(const MonitorRecord& record, std::size_t ranks) {
+  const auto has_saved = [](const auto& end) { return end.second == saved_status; };
+  const auto is_no_failure = [&](const auto& end) { return end.second == 0 || has_saved(end); };
+  return record.ends.size() == ranks && std::ranges::all_of(record.ends, is_no_failure) &&
+         std::ranges::any_of(record.ends, has_saved);
 }
 
 bool all_ended_well(const MonitorRecord& record, std::size_t ranks) {

@@ -13,6 +13,10 @@
 
 namespace ddlrun::launch {
 
+// The exit status of a program that saved its state because of a stop signal: EX_TEMPFAIL, as ddl-train uses
+// it.
+constexpr int saved_status = 75;
+
 struct RankEnd {
   std::uint32_t rank = 0;
   std::string host;
@@ -50,6 +54,9 @@ bool is_ended_by_launcher(int status);
 
 // The status with which each of the `ranks` ended by itself, if it is one and the same, and not 0.
 std::optional<int> find_common_end(const MonitorRecord& record, std::size_t ranks);
+
+// Each of the `ranks` reported its end, with `saved_status` or 0, and at least one with the former.
+bool all_saved(const MonitorRecord& record, std::size_t ranks);
 
 // Each of the `ranks` reported its end with status 0.
 bool all_ended_well(const MonitorRecord& record, std::size_t ranks);

@@ -101,6 +101,7 @@ void RankMonitor::take_end(const RankReport& report, Time now) {
   const Time::duration window = kills_programs_ ? Time::duration(before_kills) : late_report;
   const bool caused_first = report.alone && first && !first->oom_file &&
                             (first->signal == 0 || first->signal == SIGPIPE) && now - first_failed_ < window;
+  if (expects_saves_ && report.exit_status == saved_status) return;
   if (report.exit_status == 0) {
     if (!record_.first_failure && !record_.first_ended) record_.left_early.push_back(report.rank);
     return;

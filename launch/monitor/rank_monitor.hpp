@@ -45,6 +45,8 @@ class RankMonitor {
   void share_reports(std::function<void(const RankReport&, Time)> sink) { sink_ = std::move(sink); }
   // What of the line belongs to the user; with a note where the OOM killer ended the rank that failed first.
   std::string take_line(std::string_view line, Time now);
+  // A signal has gone to the ranks: from now on `saved_status` is no failure of a rank.
+  void expect_saves() { expects_saves_ = true; }
   // A report came that should be printed at once.
   bool urgent() const { return urgent_; }
   // Then, and about once a second: the events to print.
@@ -106,6 +108,7 @@ class RankMonitor {
   Time last_tick_, first_failed_;
   std::chrono::steady_clock::duration idle_delay_;
   bool kills_programs_ = false;
+  bool expects_saves_ = false;
   bool urgent_ = false;
   bool all_idle_reported_ = false;
   MonitorRecord record_;

@@ -5,6 +5,7 @@
 #include "base/text/host_list.hpp"
 #include "base/text/signal_name.hpp"
 #include "base/text/text.hpp"
+#include "launch/monitor/monitor_record.hpp"
 
 #include <fmt/format.h>
 

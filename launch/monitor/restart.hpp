@@ -40,10 +40,6 @@ struct RestartDecision {
   std::vector<std::string> wait_for;   // hosts that have to answer before
 };
 
-// The exit status of a program that saved its state because of a stop signal: EX_TEMPFAIL, as ddl-train uses
-// it.
-constexpr int saved_status = 75;
-
 // Not again: a good end, a signal of the user's or the scheduler's, whether launch got it or the ranks did
 // (they saved and ended with 75), a program that could not even start or did not like its arguments (2, 126,
 // 127), no restarts left, no host left.

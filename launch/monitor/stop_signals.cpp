@@ -10,8 +10,7 @@ namespace ddlrun::launch {
 
 namespace {
 
-constexpr std::chrono::seconds repeat_after{1};    // later, a second signal is a decision of its own
-constexpr std::chrono::seconds save_patience{20};  // for ranks after TERM; Slurm kills after 30 s
+constexpr std::chrono::seconds repeat_after{1};  // later, a second signal is a decision of its own
 
 bool is_stop(int signal) { return signal == SIGTERM || signal == SIGINT; }
 

@@ -8,6 +8,9 @@
 
 namespace ddlrun::launch {
 
+// For ranks to save after a signal that ends the job.
+constexpr std::chrono::seconds save_patience{20};  // Slurm kills after 30 s
+
 class StopSignals {
  public:
   using Time = std::chrono::steady_clock::time_point;

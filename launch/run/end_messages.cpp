@@ -41,6 +41,24 @@ Message killed_launcher_message(const ProcessResult& result, const std::string& 
       program, result.signal == SIGKILL ? std::string(find_killer) : "free -m; ulimit -a; ddlrun doctor"};
 }
 
+Message overdue_message(JobEnd end, const RankMonitor& ranks, const std::string& program) {
+  Message message{fmt::format("all ranks have ended, but mpirun has not within {} s: ddlrun ends it",
+                              end_patience.count()),
+                  program,
+                  "--no-monitor, if processes of MPI_Comm_spawn outlive the ranks; else the job is complete"};
+  if (end != JobEnd::failing) return message;
+  const auto& first = ranks.record().first_failure;
+  const std::string rank = first ? fmt::format("rank {}", first->rank) : "a rank";
+  message.what = fmt::format("{}, but mpirun neither ends nor does anything for {} s: ddlrun ends it",
+                             ranks.has_report() ? rank + " has failed" : "the job was refused",
+                             abort_patience.count());
+  message.hint =
+      ranks.has_report()
+          ? "look further up for the message of the rank: the job had failed before mpirun hung"
+          : "look further up for mpirun's message";
+  return message;
+}
+
 Message silent_loss_message(const std::vector<std::string>& hosts) {
   return {"mpirun lost a daemon of another host, and does not say which", printable_hosts(hosts),
           "ddlrun doctor; then the same again"};

@@ -6,6 +6,7 @@
 #include "base/os/system.hpp"
 #include "base/text/error.hpp"
 #include "launch/monitor/daemon_loss.hpp"
+#include "launch/monitor/overdue_end.hpp"
 #include "launch/monitor/rank_monitor.hpp"
 
 #include <cstddef>
@@ -18,6 +19,8 @@ std::string render_event(const MonitorEvent& event);
 Message down_hosts_message(const std::vector<std::string>& down);
 // The launcher, or the process guard around it, was ended by a signal.
 Message killed_launcher_message(const ProcessResult& result, const std::string& program);
+// mpirun has not ended in time: after its last rank, after a failure, or after it has refused to start a job.
+Message overdue_message(JobEnd end, const RankMonitor& ranks, const std::string& program);
 // Open MPI 5.0.11 prints nothing about most daemons that it loses.
 Message silent_loss_message(const std::vector<std::string>& hosts);
 // mpiexec of MPICH does not end by itself after this: `lost` of at most `most` connections to its daemons.

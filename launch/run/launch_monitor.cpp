@@ -83,12 +83,18 @@ RunHooks LaunchMonitor::hooks() {
   }
   if (run_.plan.program.has_status && run_.command.forwards_end) {
     hooks.on_signal = [this](int signal, bool delivered) {
+      ranks_->expect_saves();
       const auto now = system_.clock.steady();
       const bool can_save = ranks_->has_report() && job_end() == JobEnd::none;
       return delivered ? stop_.note(signal, now) : stop_.take(signal, can_save, now);
     };
-  } else if (run_.plan.program.has_status && run_.plan.placed.kind() != LauncherKind::ssh) {
-    hooks.on_signal = [this](int signal, bool) { return stop_.pass(signal, system_.clock.steady()); };
+  } else if (run_.plan.program.has_status) {
+    hooks.on_signal = [this](int signal, bool) {
+      ranks_->expect_saves();
+      // The ssh launcher has a patience of its own.
+      const bool is_ssh = run_.plan.placed.kind() == LauncherKind::ssh;
+      return is_ssh ? signal : stop_.pass(signal, system_.clock.steady());
+    };
   }
   if (output_) hooks.after_lines = [this] { output_->flush(); };
   return hooks;
@@ -117,7 +123,8 @@ void LaunchMonitor::take(std::string_view line) {
   }
   if (run_.plan.program.verify && !rest.empty()) rest = placement_.take_line(rest);
   daemons_.take_line(rest);
-  end_announced_ = end_announced_ || announces_end(rest);
+  const bool starts = ranks_ && !ranks_->has_report();
+  end_announced_ = end_announced_ || announces_end(rest) || (starts && announces_refusal(rest));
   if (!announced_status_ && end_announced_) announced_status_ = reported_status(rest);
   analyse(rest, rank);
   if (!rest.empty()) {
@@ -197,17 +204,7 @@ bool LaunchMonitor::is_overdue(Time now, const ChildView& mpirun) {
   const JobEnd end = job_end();
   if (!overdue_.tick(now, end, mpirun)) return false;
   overdue_since_ = now;
-  Message message{fmt::format("all ranks have ended, but mpirun has not within {} s: ddlrun ends it",
-                              end_patience.count()),
-                  run_.plan.placed.launcher.program,
-                  "--no-monitor, if processes of MPI_Comm_spawn outlive the ranks; else the job is complete"};
-  if (end == JobEnd::failing) {
-    const auto& first = ranks_->record().first_failure;
-    message.what =
-        fmt::format("{} has failed, but mpirun neither ends nor does anything for {} s: ddlrun ends it",
-                    first ? fmt::format("rank {}", first->rank) : "a rank", abort_patience.count());
-    message.hint = "look further up for the message of the rank: the job had failed before mpirun hung";
-  }
+  const Message message = overdue_message(end, *ranks_, run_.plan.placed.launcher.program);
   system_.err(render_message("ddlrun", end == JobEnd::failing ? "error" : "warning", message));
   return true;
 }

@@ -8,7 +8,7 @@
 #include "launch/history/launch_record.hpp"
 #include "launch/launchers/launch_command.hpp"
 #include "launch/monitor/rank_files.hpp"
-#include "launch/monitor/restart.hpp"
+#include "launch/monitor/monitor_record.hpp"
 #include "launch/rank/status_line.hpp"
 #include "launch/run/launch_monitor.hpp"
 #include "launch/run/run_files.hpp"
@@ -111,6 +111,8 @@ int status_after_signal(const ObservedRun& observed, LauncherKind launcher) {
 }
 
 int status_of_run(const ObservedRun& observed, LauncherKind launcher) {
+  // The launcher got 0 of the ranks that saved.
+  if (observed.monitored && all_saved(*observed.monitored, observed.placement.size())) return saved_status;
   const std::array ending{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
   if (std::find(ending.begin(), ending.end(), observed.result.forwarded_signal) != ending.end())
     return status_after_signal(observed, launcher);

@@ -5,6 +5,7 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "doctor/remote/reach.hpp"
+#include "launch/monitor/stop_signals.hpp"
 #include "launch/rank/output_frame.hpp"
 #include "launch/rank/shell_variables.hpp"
 #include "launch/ssh/host_command.hpp"
@@ -314,7 +315,8 @@ void SshLauncher::take_signal(int signal) {
     return stop(true);
   }
   job_.expect_any_status();
-  stop_at_ = children_.now() + std::chrono::milliseconds(spec_.grace_ms);
+  stop_at_ = children_.now() + std::max<std::chrono::milliseconds>(
+                                   std::chrono::milliseconds(spec_.grace_ms), save_patience);
 }
 
 void SshLauncher::take_input(std::string_view bytes) {

@@ -8,6 +8,7 @@
 //                      the connection (4 attempts)
 //   the job:    [hosts prepare] --all prepared: "start"--> [ranks run] --first failure, signal--> [stops]
 //               [hosts prepare] --one host over----------> problems are printed, nothing is started
+//               a signal that ends the job goes to the ranks, which then have 20 s to save
 //   [stops]:    TERM, after grace_ms KILL (by the daemons); 10 s later the launcher kills ssh itself
 #pragma once
 

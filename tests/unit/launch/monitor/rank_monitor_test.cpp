@@ -316,16 +316,32 @@ TEST_CASE("what all ranks said at their end, after a signal to the job") {
     std::vector<int> statuses;  // of ranks 0, 1, ...
     std::size_t ranks;
     std::optional<int> common;
-    bool well;
+    bool well, saved;
   };
-  for (const Row& row : {Row{{75, 75}, 2, 75, false}, Row{{75, 75}, 3, {}, false}, Row{{75, 3}, 2, {}, false},
-                         Row{{0, 0}, 2, {}, true}, Row{{0, 0}, 3, {}, false}, Row{{0, 130}, 2, {}, false},
-                         Row{{143, 143}, 2, {}, false}, Row{{}, 2, {}, false}}) {
+  for (const Row& row :
+       {Row{{75, 75}, 2, 75, false, true}, Row{{75, 75}, 3, {}, false, false},
+        Row{{75, 3}, 2, {}, false, false}, Row{{0, 0}, 2, {}, true, false}, Row{{0, 75}, 2, {}, false, true},
+        Row{{75, 143}, 2, {}, false, false}, Row{{0, 0}, 3, {}, false, false},
+        Row{{0, 130}, 2, {}, false, false}, Row{{143, 143}, 2, {}, false, false},
+        Row{{}, 2, {}, false, false}}) {
     launch::MonitorRecord record;
     for (std::size_t r = 0; r < row.statuses.size(); ++r)
       record.ends.emplace(static_cast<std::uint32_t>(r), row.statuses[r]);
     CHECK(launch::find_common_end(record, row.ranks) == row.common);
     CHECK(launch::all_ended_well(record, row.ranks) == row.well);
+    CHECK(launch::all_saved(record, row.ranks) == row.saved);
+  }
+}
+
+TEST_CASE("after a signal to the ranks an end with 75 is no failure, and before it is one") {
+  for (const bool signalled : {false, true}) {
+    tests::MonitoredRun run;
+    if (signalled) run.watch.expect_saves();
+    run.say(1, RankStatus::ended, {}, 75);
+    CHECK(run.watch.record().first_failure.has_value() == !signalled);
+    run.say(0, RankStatus::ended, {}, 9);
+    CHECK(run.watch.record().first_failure->rank == (signalled ? 0 : 1));
+    CHECK(run.watch.record().ends.at(1) == 75);
   }
 }
 

@@ -211,6 +211,30 @@ TEST_CASE("mpirun that hangs while it ends the job is ended, with the status of 
   }
 }
 
+// The mpirun of Open MPI 5.0.7 hangs in its own lock, or aborts, behind this message.
+TEST_CASE("mpirun that hangs after it has refused to map a job is ended") {
+  for (const bool refuses : {true, false}) {
+    Job job;
+    LaunchMonitor monitor(job.system, job.run);
+    const RunHooks hooks = monitor.hooks();
+    const ChildView idle{{"ssh"}, 900, false, false};
+    hooks.on_stderr_line(refuses ? "The rankfile that was used claimed that a host was either not\n"
+                                 : "WARNING: a request was made to bind a process. While the system\n");
+    int sent = 0, second = 0;
+    for (; second < 90 && sent == 0; ++second) {
+      sent = hooks.tick(idle);
+      job.clock.passed += std::chrono::seconds(1);
+    }
+    CHECK(sent == (refuses ? SIGTERM : 0));
+    if (!refuses) continue;
+    CHECK(second == 47);
+    CHECK(job.err.find("the job was refused, but mpirun neither ends") != std::string::npos);
+    job.clock.passed += std::chrono::seconds(11);
+    CHECK(hooks.tick(idle) == SIGKILL);
+    CHECK(monitor.result_of_job(ended(137)).exit_status == 1);
+  }
+}
+
 TEST_CASE("a signal goes to mpirun itself once a rank has failed: no rank is left that could save") {
   Job job;
   LaunchMonitor monitor(job.system, job.run);
