@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The command with fake interfaces: what is run, with which environment, what is written, which status comes
 // back.
-#include "launch/monitor/restart.hpp"
+#include "launch/monitor/monitor_record.hpp"
 #include "launch/rank/placement_line.hpp"
 #include "launch/rank/status_line.hpp"
 #include "tests/support/fake_launch.hpp"
