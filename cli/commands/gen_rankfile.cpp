@@ -60,8 +60,10 @@ Plan make_plan(System& system, const GenRankfileOptions& options) {
 int run_gen_rankfile(System& system, const GenRankfileOptions& options) {
   const Plan plan = make_plan(system, options);
   const std::string stamp = options.stamp ? render_time(system.clock.now()) : std::string();
-  const std::string text =
-      rankfile::find_format(options.json ? "json" : options.format).render(plan, {DDLRUN_VERSION, stamp});
+  const auto& format = rankfile::find_format(options.json ? "json" : options.format);
+  const std::string text = format.render(plan, {DDLRUN_VERSION, stamp});
+  const std::string numbers = topology::remark_on_numbers(options.machine);
+  if (!format.is_open_mpi && !numbers.empty()) system.err("ddlrun: note: " + numbers + "\n");
   for (const auto& machine : plan.machines) {
     for (const std::string& remark : machine.remarks) system.err("ddlrun: note: " + remark + "\n");
   }

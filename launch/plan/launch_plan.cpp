@@ -44,7 +44,10 @@ PlacedRanks place_ranks(System& system, const LaunchSpec& spec) {
   PlacedRanks placed;
   placed.launcher = select_launcher(system, spec.launcher, spec.dry_run);
   placed.job = plan_job_ranks(system, spec, rankfile_major(placed.launcher.version));
-  if (placed.kind() == LauncherKind::open_mpi) check_slurm_slots(system, spec, placed.job);
+  if (placed.kind() == LauncherKind::open_mpi)
+    check_slurm_slots(system, spec, placed.job);
+  else
+    append_remark(placed.job.remarks, topology::remark_on_numbers(spec.placement.machine));
   return placed;
 }
 

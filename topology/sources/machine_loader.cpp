@@ -114,6 +114,20 @@ MachineTopology machine_from_options(System& system, const MachineOptions& optio
   return regular_machine(counts.sockets, counts.cores, counts.smt, counts.source);
 }
 
+// Linux numbers the hardware threads as the firmware lists them: on x86 (also Knights Landing) the first
+// threads of all cores, then the second ones; on POWER those of a core one after another.
+std::string remark_on_numbers(const MachineOptions& options) {
+  if (!counts_given(options)) return "";
+  const Counts counts = read_counts(options);
+  if (counts.smt == 1) return "";
+  const int cores = counts.sockets * counts.cores;
+  return fmt::format(
+      "{}: the numbers of hardware threads are assumed to run through core 0, then core 1, as on POWER; on x86 core 0 "
+      "is PU 0, {}, ...: --topology FILE of such a node (ddlrun topo --json > FILE there), or --synthetic "
+      "'pack:{} core:{} pu:{}(indexes={}*{}:1*{})'",
+      counts.source, cores, counts.sockets, counts.cores, counts.smt, counts.smt, cores, counts.smt);
+}
+
 std::string xml_from_options(System& system, const MachineOptions& options) {
   check_only_one(options);
   if (!options.topology_file.empty()) {

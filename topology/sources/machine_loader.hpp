@@ -31,6 +31,10 @@ bool any_given(const MachineOptions& options);
 // Without any option: this machine.
 MachineTopology machine_from_options(System& system, const MachineOptions& options);
 
+// What a plan by --sockets, --cores and --smt assumes of the numbers of hardware threads; "" without them. It
+// matters where processors are named by number, which Open MPI's rankfiles do not.
+std::string remark_on_numbers(const MachineOptions& options);
+
 // The same machine as hwloc writes it. Error{request} where the source is a saved document.
 std::string xml_from_options(System& system, const MachineOptions& options);
 
