@@ -62,14 +62,23 @@ class Linter {
 
   bool knows_siblings() const { return has_machine_ && given_.siblings_known; }
 
-  // " : 60 threads on 15 of 68 cores, 4 on the fullest", where the machine is known and the rank has all of
-  // it.
+  // Of one rank: the whole node, or an even part of its cores.
+  ThreadMachine own_machine() const {
+    const std::uint32_t ranks = std::max(1u, given_.ranks_per_node);
+    if (ranks == 1) return given_.machine;
+    return {1, std::max(1u, given_.machine.cores() / ranks), given_.machine.threads_per_core};
+  }
+
+  // " : 60 threads on 15 of 68 cores, 4 on the fullest", where the machine is known.
   std::string cost(OpenMpRuntime runtime, const EnvVars& variables) const {
-    if (!knows_siblings() || threads_ == 0 || given_.ranks_per_node > 1) return {};
-    const auto map = map_threads({given_.machine, {}, runtime, variables, threads_});
+    if (!knows_siblings() || threads_ == 0) return {};
+    const ThreadMachine own = own_machine();
+    const auto map = map_threads({own, {}, runtime, variables, threads_});
     if (!map || !map->bound) return {};
-    return fmt::format(": {} on {} of {}, {} on the fullest", count(threads_, "thread"), map->distinct_cores,
-                       count(given_.machine.cores(), "core"), map->most_on_a_core);
+    const bool is_part = given_.ranks_per_node > 1;
+    return fmt::format(": {}{} on {} of {}{}, {} on the fullest", count(threads_, "thread"),
+                       is_part ? " of a rank" : "", map->distinct_cores, is_part ? "its " : "",
+                       count(own.cores(), "core"), map->most_on_a_core);
   }
   std::string cost(OpenMpRuntime runtime) const { return cost(runtime, given_.variables); }
 
@@ -100,9 +109,7 @@ class Linter {
   }
 
   // As many threads as hardware threads: then every order fills all.
-  bool fills_anyway() const {
-    return knows_siblings() && given_.ranks_per_node <= 1 && threads_ >= given_.machine.processors();
-  }
+  bool fills_anyway() const { return knows_siblings() && threads_ >= own_machine().processors(); }
 
   void check_kmp_against_others() {
     if (!has("KMP_AFFINITY")) return;
@@ -142,9 +149,8 @@ class Linter {
     const bool kmp_rules = has("KMP_AFFINITY") && given_.runtime != OpenMpRuntime::libgomp;
     if (kmp_rules || !has_machine_ || given_.machine.threads_per_core < 2 || threads_ == 0) return;
     if (!has("OMP_PLACES") && !has("OMP_PROC_BIND")) return;
-    ThreadMachine own = given_.machine;  // of one rank: as many cores as each may have
-    const std::uint32_t ranks = std::max(1u, given_.ranks_per_node);
-    own = {1, std::max(1u, own.cores() / ranks), own.threads_per_core};
+    ThreadMachine own = own_machine();
+    own = {1, own.cores(), own.threads_per_core};
     EnvVars variables = given_.variables;
     variables.erase("KMP_AFFINITY");
     for (const auto runtime : {OpenMpRuntime::libgomp, OpenMpRuntime::libomp}) {

@@ -51,6 +51,11 @@ TEST_CASE("what people write by hand") {
            Row{env({{"OMP_NUM_THREADS", "60"}, {"KMP_AFFINITY", "verbose,granularity=fine,compact=1"}}),
                {"kmp-trailing"},
                "60 threads on 15 of 68 cores, 4 on the fullest"},
+           // A rank of four has 17 of the 68 cores; 17 threads fill 5 of them, 4 hardware threads each.
+           Row{with_request(env({{"OMP_NUM_THREADS", "17"}, {"KMP_AFFINITY", "granularity=fine,compact=1"}}),
+                            4, 0),
+               {"kmp-trailing"},
+               "17 threads of a rank on 5 of its 17 cores, 4 on the fullest"},
            Row{env({{"OMP_NUM_THREADS", "60"}, {"KMP_AFFINITY", "granularity=fine,compact"}}),
                {"kmp-compact"},
                "60 threads on 15 of 68 cores"},
