@@ -38,8 +38,10 @@ namespace {
 void print_files(System& system, const JobSettings& settings) {
   std::map<std::string, std::vector<std::string>> keys;
   for (const auto& [key, setting] : settings) {
-    const std::string file = setting.origin.substr(0, setting.origin.find(':'));
-    if (file.ends_with(".yaml") && setting.value.line > 0) keys[file].push_back(key);
+    std::string file = setting.origin.substr(0, setting.origin.find(':'));
+    if (!file.ends_with(".yaml") || setting.value.line == 0) continue;
+    if (setting.origin.ends_with(')')) file += ')';  // "profile centre (centre.yaml:7)"
+    keys[file].push_back(key);
   }
   for (const auto& [file, names] : keys)
     system.err(fmt::format("ddlrun: from {}: {}\n", printable(file, 200), join(names, ", ")));

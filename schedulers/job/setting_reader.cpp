@@ -84,6 +84,13 @@ void SettingReader::leave_out(std::string_view key, std::string what, std::strin
 std::optional<std::string> SettingReader::text(std::string_view key, std::string_view example) {
   const Setting* setting = find(key);
   if (setting == nullptr) return std::nullopt;
+  if (setting->value.kind == Kind::sequence && setting->origin.starts_with("--")) {
+    std::vector<std::string> given;
+    for (const YamlValue& item : setting->value.items) given.push_back(printable(item.text, 40));
+    add_error(key, fmt::format("{} is given {} times: {}", setting->origin, given.size(), join(given, ", ")),
+              given.empty() ? example : std::string_view(given.back()));
+    return std::nullopt;
+  }
   if (setting->value.kind == Kind::sequence || setting->value.kind == Kind::mapping) {
     add_error(key,
               fmt::format("{}: one value is wanted, this is a {}", key,

@@ -274,8 +274,12 @@ grep -q "it'" again || fail "the kept settings lost the program"
 mkdir other && cd other || exit 1
 expect 0 'warning: kisti-nurion starts jobs only below /scratch' \
   "$DDLRUN" submit --site kisti-nurion --application caffe --walltime 1h 1x2 --dry-run -- ./train
+has "the settings of a profile" "$work/err" \
+  'ddlrun: from profile kisti-nurion (kisti-nurion.yaml): cores_per_node, exclusive, hardware_threads_per_core, queue'
 grep -q '^#PBS -A caffe' ../out || fail "no script: $(cat out)"
 grep -q -- '--warn GPU' ../out || fail "GPUs that were not requested end the job"
+expect_refusal 2 '--walltime is given 2 times: 12h, 24h' \
+  "$DDLRUN" submit --slurm 1x1 --walltime 12h --walltime 24h --dry-run -- /bin/true
 expect 0 '' "$DDLRUN" submit --slurm --gpus per-rank --walltime 1h 1x2 --dry-run -- ./train
 grep -q -- '--warn GPU' ../out && fail "faults of requested GPUs are only warnings"
 expect 0 'Intel MPI was not found here' env PATH="$(dirname "$(command -v env)"):/nowhere" \
