@@ -2,6 +2,7 @@
 // The thread variables of a script, checked by affinity/ with the script's facts about its nodes.
 #include "base/text/text.hpp"
 #include "schedulers/scripts/lint_internal.hpp"
+#include "schedulers/scripts/torch_start.hpp"
 #include "topology/affinity/thread_lint.hpp"
 
 #include <fmt/format.h>
@@ -123,6 +124,26 @@ void report_ppn(const ScriptView& view, affinity::AffinityFinding& found) {
   found.hint = "export OMP_NUM_THREADS=1, or --scheduler torque, which sets nothing";
 }
 
+// Cores that follow from tasks of one CPU each, since the script asks for no more: the threads are wanted,
+// and their CPUs are missing. torchrun starts several processes in a task.
+void ask_for_cpus(const ScriptView& view, affinity::AffinityFinding& found) {
+  const bool knows_node = view.context.machine || site_number(view.context.site, "cores_per_node") > 0;
+  if (!view.slurm() || knows_node || !directives_of(view, "cpus-per-task", 0).empty()) return;
+  const auto typed = view.script.exports.find("OMP_NUM_THREADS");
+  const auto threads =
+      typed == view.script.exports.end() ? std::nullopt : parse_unsigned(typed->second.text, max_count);
+  if (!threads || view.request.chunks.empty()) return;
+  const std::uint64_t tasks = std::max<std::uint64_t>(1, view.request.chunks.front().tasks);
+  std::uint64_t processes = tasks;
+  for (const PlacedCommand& placed : view.commands) {
+    const auto& words = placed.command.words;
+    if (std::ranges::none_of(words, [](const ShellWord& word) { return is_torchrun(word.text); })) continue;
+    const auto each = option_value(placed.command, {"--nproc_per_node", "--nproc-per-node"});
+    processes = std::max(processes, each ? parse_unsigned(*each, max_count).value_or(1) : 1);
+  }
+  found.hint = fmt::format("#SBATCH --cpus-per-task={}", (processes * *threads + tasks - 1) / tasks);
+}
+
 }  // namespace
 
 std::vector<Finding> lint_affinity(const ScriptView& view) {
@@ -133,6 +154,7 @@ std::vector<Finding> lint_affinity(const ScriptView& view) {
       if (view.request.style == Style::select || launches_by_ddlrun(view)) continue;
       report_ppn(view, found);
     }
+    if (found.id == "threads-over-cores") ask_for_cpus(view, found);
     Place place{view.request.select_line, view.request.select_line > 0 ? 1 : 0};
     const auto line = view.script.exports.find(found.variable);
     if (line != view.script.exports.end()) place = {line->second.line, 1};

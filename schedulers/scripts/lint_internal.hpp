@@ -81,6 +81,7 @@ std::vector<Finding> lint_request(const ScriptView& view);
 std::vector<Finding> lint_memory(const ScriptView& view);
 std::vector<Finding> lint_shell(const ScriptView& view);
 std::vector<Finding> lint_launch(const ScriptView& view);
+std::vector<Finding> lint_ranks(const ScriptView& view);
 std::vector<Finding> lint_threads(const ScriptView& view);
 std::vector<Finding> lint_torch(const ScriptView& view);
 std::vector<Finding> lint_steps(const ScriptView& view);

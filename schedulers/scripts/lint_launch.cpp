@@ -33,17 +33,22 @@ class LaunchRules : private RuleSet {
   void check_srun(const PlacedCommand& placed);
   void check_foreign(const PlacedCommand& placed);
   void check_export(const PlacedCommand& placed);
-  void check_rank_variables(const PlacedCommand& placed);
   void check_dims(const PlacedCommand& placed);
   void check_launch_dims(const PlacedCommand& placed, const ShellWord& word, const DimsShape& shape);
   void check_sequence();
   void check_devices();
   bool is_open_mpi(const ShellCommand& command) const {
-    return intel_options(command).empty() && !loads_intel_mpi() && !loads("intel") && !loads("mpich");
+    return intel_options(command).empty() && !loads_intel_mpi() && !loads("intel") && !loads("mpich") &&
+           !sets_intel_mpi();
   }
   bool loads(std::string_view module) const;
   bool loads_intel_mpi() const {
     return loads("impi") || loads("intelmpi") || loads("intel-") || loads("intel-oneapi-");
+  }
+  // Variables that only Intel MPI reads.
+  bool sets_intel_mpi() const {
+    const auto first = view_.script.exports.lower_bound("I_MPI_");
+    return first != view_.script.exports.end() && first->first.starts_with("I_MPI_");
   }
   void check_intel_options(const PlacedCommand& placed);
   std::uint64_t threads() const;
@@ -250,23 +255,6 @@ void LaunchRules::check_export(const PlacedCommand& placed) {
       "unset SLURM_EXPORT_ENV");
 }
 
-// "$SLURM_PROCID" in double quotes is expanded before the ranks are there.
-void LaunchRules::check_rank_variables(const PlacedCommand& placed) {
-  for (const ShellWord& word : placed.command.words) {
-    const std::string_view written = std::string_view(placed.line->text).substr(word.at, word.end - word.at);
-    for (const char* name :
-         {"$SLURM_PROCID", "$SLURM_LOCALID", "$OMPI_COMM_WORLD_RANK", "$OMPI_COMM_WORLD_LOCAL_RANK",
-          "$PMI_RANK", "${SLURM_PROCID", "${SLURM_LOCALID", "${OMPI_COMM_WORLD"}) {
-      if (!shell_expands(written, name)) continue;
-      add("rank-variable-early", Severity::warning, place_of(placed, word),
-          fmt::format("{} is expanded by the batch shell", name),
-          "every rank gets the same value: that of the batch shell, 0 or nothing",
-          "bash -c '...' in single quotes");
-      break;
-    }
-  }
-}
-
 std::optional<DimsShape> read_dims(std::string_view word) {
   const auto parts = split(word, 'x');
   if (parts.size() < 2 || parts.size() > 4) return std::nullopt;
@@ -385,7 +373,6 @@ std::vector<Finding> LaunchRules::check() {
     if (starter == LaunchTool::srun) check_srun(placed);
     if (starter == LaunchTool::srun || starter == LaunchTool::mpirun) check_export(placed);
     check_foreign(placed);
-    if (starter == LaunchTool::mpirun || starter == LaunchTool::srun) check_rank_variables(placed);
   }
   check_sequence();
   check_devices();

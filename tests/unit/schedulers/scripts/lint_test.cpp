@@ -126,6 +126,29 @@ TEST_CASE("OMP_NUM_THREADS of the script: on its own host, and with -x on all") 
   CHECK(remedy(two, "ddlrun launch 2x2 -- ./a\n").empty());
 }
 
+TEST_CASE("threads without CPUs: the remedy is their CPUs") {
+  const auto remedy = [](const std::string& head, const std::string& rest) {
+    for (const Finding& finding : lint("S #SBATCH " + head + "\nexport OMP_NUM_THREADS=8\n" + rest))
+      if (finding.id == "threads-over-cores") return finding.hint;
+    return std::string();
+  };
+  const std::string torch = "srun torchrun --nnodes 2 --nproc_per_node=4 --rdzv-endpoint=$H:1 t.py\n";
+  CHECK(remedy("-N 2 --ntasks-per-node=2", torch) == "#SBATCH --cpus-per-task=16");
+  CHECK(remedy("-N 2 --ntasks-per-node=4", "srun ./a\n") == "#SBATCH --cpus-per-task=8");
+  CHECK(remedy("-N 2 --ntasks-per-node=4 -c 4", "srun -c 4 ./a\n") == "export OMP_NUM_THREADS=4");
+}
+
+TEST_CASE("KMP_AFFINITY of several ranks a node: the effect on one of them") {
+  // 17 threads fill 5 cores of 4 hardware threads.
+  const auto findings = lint(
+      "P #PBS -l select=1:ncpus=68:mpiprocs=4:ompthreads=17 -l place=scatter\n"
+      "export KMP_AFFINITY=granularity=fine,compact=1\nmpirun -n 4 ./a\n");
+  CHECK(std::ranges::any_of(findings, [](const Finding& finding) {
+    return finding.id == "kmp-trailing" &&
+           finding.what.ends_with("17 threads of a rank on 5 of its 17 cores, 4 on the fullest");
+  }));
+}
+
 TEST_CASE("torchrun for one host: the remedy is the whole line for all hosts") {
   const std::string slurm = "S #SBATCH -N 2 --ntasks-per-node=1\n";
   const std::string pbs = "P #PBS -l select=2:ncpus=4 -l place=scatter\ncd /w\n";
