@@ -102,13 +102,18 @@ std::string render_errors_left(const ConvertOptions& options, const std::string&
                      is_file ? "" : " < SCRIPT", lines);
 }
 
-// Without what `submit` would reject; each removed setting is added to the report.
+// Without what `submit` would reject. Each removed setting, and each that a site wants, is added to the
+// report.
 void check_job_file(System& system, const std::string& script, job_scripts::JobFile& file) {
   try {
-    for (const auto& removed : schedulers::remove_rejected(system, file.settings))
+    const auto rejections = schedulers::remove_rejected(system, file.settings);
+    for (const auto& removed : rejections.removed)
       file.unsupported.push_back(
           {0, removed.key + ": " + removed.value,
            fmt::format("left out: {}; try: {}", removed.error.what, removed.error.hint), true});
+    for (const Message& wanted : rejections.wanted)
+      file.unsupported.push_back(
+          {0, "site", fmt::format("{}, and submit asks for it; add {}", wanted.what, wanted.hint), true});
   } catch (const Error& error) {
     const Message& message = error.message();
     throw Error(error.kind(), {"no job file from this script: " + message.what, script, message.hint});

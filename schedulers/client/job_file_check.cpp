@@ -3,8 +3,10 @@
 
 #include "base/text/text.hpp"
 #include "schedulers/client/job_options.hpp"
+#include "schedulers/job/site_rules.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace ddlrun::schedulers {
 
@@ -25,11 +27,14 @@ std::string key_at_fault(const JobSettings& settings, const Message& error) {
 
 }  // namespace
 
-std::vector<RemovedSetting> remove_rejected(System& system, JobSettings& settings) {
-  std::vector<RemovedSetting> removed;
+Rejections remove_rejected(System& system, JobSettings& settings) {
+  Rejections rejections;
   for (;;) {
-    const std::vector<Message> errors = check_settings(system, settings);
-    if (errors.empty()) return removed;
+    std::vector<Message> errors = check_settings(system, settings);
+    const auto wanted = std::ranges::stable_partition(errors, std::not_fn(asks_for_key));
+    rejections.wanted.assign(wanted.begin(), wanted.end());
+    errors.erase(wanted.begin(), wanted.end());
+    if (errors.empty()) return rejections;
     const auto fault = std::ranges::find_if(
         errors, [&](const Message& error) { return !key_at_fault(settings, error).empty(); });
     if (fault == errors.end())
@@ -39,7 +44,7 @@ std::vector<RemovedSetting> remove_rejected(System& system, JobSettings& setting
     for (auto other = fault + 1; other != errors.end(); ++other)
       if (key_at_fault(settings, *other) == key) one.error.what += "; " + other->what;
     settings.erase(key);
-    removed.push_back(std::move(one));
+    rejections.removed.push_back(std::move(one));
   }
 }
 

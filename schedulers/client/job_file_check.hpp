@@ -16,9 +16,14 @@ struct RemovedSetting {
   Message error;  // why `submit` would reject it
 };
 
-// Removes what `submit` would reject, one setting after another, until it accepts the rest. Each setting has
-// its key as its origin. A site that requires more than there is goes, too. Error{request} where a job cannot
-// do without the rejected setting, or lacks one.
-std::vector<RemovedSetting> remove_rejected(System& system, JobSettings& settings);
+struct Rejections {
+  std::vector<RemovedSetting> removed;
+  std::vector<Message> wanted;  // keys that the site requires and the job does not have
+};
+
+// Removes what `submit` would reject, one setting after another, until it accepts the rest or asks only for
+// keys that the site requires. Each setting has its key as its origin. Error{request} where a job cannot do
+// without the rejected setting, or lacks one.
+Rejections remove_rejected(System& system, JobSettings& settings);
 
 }  // namespace ddlrun::schedulers

@@ -68,6 +68,8 @@ bool is_below(const std::string& path, const std::string& dir) {
   return path == dir || dir == "/" || path.starts_with(dir + "/");
 }
 
+constexpr std::string_view for_every_job = " for every job";
+
 void check_required(const JobSpec& job, const templates::SiteProfile& site, const JobSettings& settings,
                     std::vector<Message>& errors) {
   for (const std::string& key : site.required) {
@@ -76,11 +78,11 @@ void check_required(const JobSpec& job, const templates::SiteProfile& site, cons
     std::replace(flag.begin(), flag.end(), '_', '-');
     if (key == "queue") {  // the scheduler has the list
       const std::string_view names = job.scheduler == SchedulerKind::slurm ? "sinfo -s" : "qstat -Q";
-      errors.push_back({fmt::format("{} requires {} for every job", site.name, key), origin_in(site, 0),
+      errors.push_back({fmt::format("{} requires {}{}", site.name, key, for_every_job), origin_in(site, 0),
                         fmt::format("{}   # names the queues; then --queue with one of them", names)});
       continue;
     }
-    errors.push_back({fmt::format("{} requires {} for every job", site.name, key), origin_in(site, 0),
+    errors.push_back({fmt::format("{} requires {}{}", site.name, key, for_every_job), origin_in(site, 0),
                       fmt::format("{}: {}   # or --{} {}", key, example_of(key), flag, example_of(key))});
   }
 }
@@ -161,6 +163,10 @@ std::vector<Message> check_against_site(const JobSpec& job, const templates::Sit
   check_scheduler_of(job, site, settings, errors);
   check_account(job, site, settings, errors);
   return errors;
+}
+
+bool asks_for_key(const Message& error) {
+  return error.where.starts_with("profile ") && error.what.ends_with(for_every_job);
 }
 
 std::optional<Message> check_submit_directory(const templates::SiteProfile& site, std::string_view workdir,

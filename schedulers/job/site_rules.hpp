@@ -19,6 +19,8 @@ JobSettings profile_settings(const templates::SiteProfile& site, std::vector<Mes
 // them the messages name none.
 std::vector<Message> check_against_site(const JobSpec& job, const templates::SiteProfile& site,
                                         const JobSettings& settings = {});
+// One of these errors that only asks for a key which the job does not have.
+bool asks_for_key(const Message& error);
 // A working directory that is not below those of the site's jobs.
 std::optional<Message> check_submit_directory(const templates::SiteProfile& site, std::string_view workdir,
                                               const JobSettings& settings = {});

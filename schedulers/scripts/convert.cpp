@@ -233,9 +233,11 @@ Conversion convert_script(const JobScript& given, Dialect to, const templates::S
     throw Error(ErrorKind::request, {"this file has no #PBS and no #SBATCH line", script.file,
                                      "ddlrun convert job.sh, with a script for PBS or Slurm"});
   if (script.dialect == to)
-    throw Error(ErrorKind::request,
-                {fmt::format("it is a {} script already", to == Dialect::slurm ? "Slurm" : "PBS"),
-                 script.file, fmt::format("--to {}", to == Dialect::slurm ? "pbs" : "slurm")});
+    throw Error(
+        ErrorKind::request,
+        {fmt::format("it is a {} script already", to == Dialect::slurm ? "Slurm" : "PBS"), script.file,
+         fmt::format("--to {}; for another centre with {}: --to ddlrun.yaml, then ddlrun submit --site NAME",
+                     to == Dialect::slurm ? "pbs" : "slurm", to == Dialect::slurm ? "Slurm" : "PBS")});
   Conversion result;
   std::vector<Unsupported>& unsupported = result.unsupported;
   ResourceRequest request = read_request(with_step_requests(script, unsupported));

@@ -7,10 +7,14 @@
 #include "schedulers/scripts/convert.hpp"
 #include "schedulers/scripts/convert_body.hpp"
 #include "schedulers/scripts/job_file_losses.hpp"
+#include "schedulers/scripts/job_file_program.hpp"
+#include "schedulers/scripts/job_file_program_words.hpp"
+#include "schedulers/scripts/job_file_request.hpp"
 #include "schedulers/scripts/job_file_signal.hpp"
 #include "schedulers/scripts/job_file_variables.hpp"
 #include "schedulers/scripts/job_file_words.hpp"
 #include "schedulers/scripts/launch_step.hpp"
+#include "schedulers/scripts/rank_variables.hpp"
 #include "schedulers/scripts/shell_lexer.hpp"
 #include "schedulers/scripts/torch_start.hpp"
 
@@ -37,16 +41,13 @@ class JobFileWriter {
         variables_(starts_ranks(script, unwrap), file_.unsupported, setup_) {}
 
   JobFile write() {
-    report(request_.unsupported);
     const std::string own = script_.dialect == Dialect::slurm ? "slurm" : request_.torque ? "torque" : "pbs";
     set("scheduler", site_ == nullptr || site_->scheduler.empty() ? own : site_->scheduler);
     if (site_ != nullptr) set("site", site_->name);
     write_body();  // before the shape: its launcher may name the ranks
     write_shape();
-    write_queue();
-    write_life();
+    write_request(script_, request_, signal_, site_, file_);
     write_exports();
-    report(find_losses(script_, request_));
     report(signal_.notes);
     report_foreign_variables();
     std::ranges::stable_sort(file_.unsupported, {},
@@ -152,58 +153,18 @@ class JobFileWriter {
             "the ranks are on the hosts that the scheduler assigns; hosts: [NAME, ...] asks for these");
   }
 
-  void write_queue() {
-    set("name", request_.name);
-    set("walltime", request_.walltime_seconds > 0 ? render_time(request_.walltime_seconds) : "");
-    set("queue", request_.queue);
-    const std::string form = site_ == nullptr ? "" : site_->application_directive;
-    const bool is_application = form.starts_with("-A") || form.starts_with("--account");
-    set(is_application ? "application" : "account", request_.account);
-    const bool in_comment = form.starts_with("--comment");
-    if (!request_.comment.empty() && in_comment)
-      set("application", request_.comment);
-    else if (!request_.comment.empty())
-      leave(0, "comment " + request_.comment, "no key: directives: [\"--comment=...\"]");
-    set("project", request_.project);
-    set("qos", request_.qos);
-    set("reservation", request_.reservation);
-  }
-
-  void write_life() {
-    std::string output = request_.output;
-    for (std::size_t at = 0; !request_.name.empty() && (at = output.find("%x", at)) != std::string::npos;
-         at += request_.name.size())
-      output.replace(at, 2, request_.name);
-    set("output", output);
-    set("mail", request_.mail_user);
-    std::vector<std::string> events;
-    if (request_.mail_begin) events.emplace_back("begin");
-    if (request_.mail_end) events.emplace_back("end");
-    if (request_.mail_fail) events.emplace_back("fail");
-    if (!request_.mail_user.empty()) set("mail_events", join(events, ","));
-    if (request_.array)
-      set("array", request_.array->range +
-                       (request_.array->max_parallel.empty() ? "" : "%" + request_.array->max_parallel));
-    std::vector<std::string> dependencies;
-    for (const auto& [kind, jobs] : request_.dependencies)
-      for (const std::string_view job : split(jobs, ':'))
-        dependencies.push_back(kind + ":" + std::string(job));
-    set_list("dependencies", dependencies);
-    set("signal", signal_.signal);
-    if (signal_.requeues || can_carry_requeue(script_, request_)) set("requeue", "yes");
-    set("workdir", request_.dir);
-  }
-
   void write_exports() {
     variables_.place_thread_variables(file_.settings.contains("runner"));
     std::vector<std::string> environment = variables_.entries;
     for (const std::string_view item : split(request_.export_list, ','))
-      if (!item.empty() && item != "ALL" && item != "NONE") environment.emplace_back(item);
+      if (!item.empty() && item != "ALL" && item != "NONE" && !is_rank_variable(item))
+        environment.emplace_back(item);
     for (const auto& [name, value] : request_.assigned) environment.push_back(name + "=" + value);
     set_list("environment", environment);
     // As in a file, where a comma is part of a value.
     if (!environment.empty()) file_.settings["environment"].value.line = 1;
     set_list("modules", modules_);
+    if (!modules_.empty() && !purges_) set("purge_modules", "no");  // submit purges unless the job says no
     if (!runs_all_) set_list("setup", setup_);
   }
 
@@ -213,7 +174,7 @@ class JobFileWriter {
       const auto commands = line.here_text ? std::vector<ShellCommand>() : parse_commands(line);
       const std::size_t before = setup_.size();
       const bool was_open = open_.is_open();
-      if (program_line_ == 0 && take_program(line, commands)) {
+      if (program_line_ == 0 && (take_program(line, commands) || take_own_program(line, commands))) {
         is_inside_ = was_open;
       } else if (program_line_ == 0) {
         const bool is_alone = commands.size() == 1 && !was_open;
@@ -223,17 +184,21 @@ class JobFileWriter {
         report_tail(line, commands);
       }
       open_.take(line, commands);
+      for (const ShellCommand& command : commands) variables_.rank_values.take(line, command);
       is_inside_ = is_inside_ && open_.is_open();
       if (!was_open) compound_begin_ = before;
     }
     if (variables_.sets_rendezvous && !file_.settings.contains("framework")) set("framework", "pytorch");
-    if (program_line_ != 0 || setup_.empty()) return;
-    // No launcher: the last line is the program, started once.
+    if (program_line_ == 0 && !setup_.empty()) write_shell_program();
+  }
+
+  // No command is the program: the last line is, or a shell runs them all, once on the first host.
+  void write_shell_program() {
     const ScriptLine& last = script_.body.back();
     const auto commands = parse_commands(last);
+    const bool only_waits = is_end_of_script(commands), is_own = setup_.back() == last.text;
     set("runner", "none");
-    if (commands.size() == 1 && !open_.is_open() && !commands[0].words.empty() &&
-        setup_.back() == last.text) {
+    if (commands.size() == 1 && !open_.is_open() && !commands[0].words.empty() && is_own && !only_waits) {
       setup_.pop_back();
       set_program(last, commands[0], 0);
       return;
@@ -241,12 +206,37 @@ class JobFileWriter {
     set_list("program", {"bash", "-c", join(setup_, "\n")});
     runs_all_ = true;
     leave(last.line, last.text, "no command is the program: a shell runs them all, once on the first host");
+    if (const std::size_t count = count_background(script_); count > 0 && only_waits && !commands.empty())
+      leave(last.line, last.text,
+            fmt::format("{} command{} run in the background, on the first host alone: array: 0-N starts a "
+                        "task for each, and `signal` does not reach {}",
+                        count, count == 1 ? "" : "s", count == 1 ? "it" : "them"),
+            true);
   }
+
+  // Where no launcher starts the program.
+  bool take_own_program(const ScriptLine& line, const std::vector<ShellCommand>& commands) {
+    if (!own_program_ || own_program_->line != line.line) return false;
+    leave_surroundings(line, commands, own_program_->command);
+    set("runner", "none");
+    set_program(line, commands[own_program_->command], 0);
+    return true;
+  }
+
   // What only prints or waits is no loss of the job.
   void report_tail(const ScriptLine& line, const std::vector<ShellCommand>& commands) {
-    if (is_end_of_script(commands)) return;
-    leave(line.line, line.text, "runs after the program: not carried over", !only_prints(commands));
+    if (is_end_of_script(commands) || signal_.trap_lines.contains(line.line)) return;
+    const bool prints = only_prints(commands);
+    constexpr std::size_t longest_shown = 100;
+    const bool is_shown =
+        commands.size() == 1 && commands[0].keywords.empty() && line.text.size() <= longest_shown;
+    const std::string action = is_shown ? quote_shell(std::string(trim(line.text))) : "'...'";
+    leave(line.line, line.text,
+          "runs after the program: not carried over" +
+              (prints ? "" : fmt::format("; trap {} EXIT, in setup, runs it at the end of the job", action)),
+          !prints);
   }
+
   bool take_program(const ScriptLine& line, const std::vector<ShellCommand>& commands) {
     for (const ShellCommand& command : commands) {
       const Command words = words_of(command);
@@ -308,24 +298,24 @@ class JobFileWriter {
   void set_program(const ScriptLine& line, const ShellCommand& command, std::size_t first,
                    Command before = {}) {
     program_line_ = line.line;
+    if (!command.sets_variables())
+      for (const ShellWord& word : command.assignments)
+        variables_.take(line.line, word.text, line.text.substr(word.at, word.end - word.at));
     if (first >= command.words.size()) return;
-    std::vector<std::string> words = before;
-    const std::size_t begin = command.words[first].at, end = command.words.back().end;
-    for (std::size_t i = first; i < command.words.size(); ++i) words.push_back(command.words[i].text);
-    std::vector<std::string> names;
-    for (const VariableUse& use : find_variables(line))
-      if (use.at >= begin && use.at < end) names.push_back(use.name);
-    if (!names.empty()) {
-      const std::string head = before.empty() ? "" : render_shell(before) + " ";
-      words = {"bash", "-c", head + line.text.substr(begin, end - begin)};
-      for (const std::string& name : names) variables_.pass_on(name);
-      leave(line.line, "$" + join(names, ", $"),
+    ProgramWords program = read_program_words(line, command, first, before, variables_.starts_ranks());
+    std::erase_if(program.passed_on, [&](const std::string& name) {
+      return variables_.leave_rank_value(line.line, "$" + name, name, "$" + name);
+    });
+    for (const std::string& name : program.passed_on) variables_.pass_on(name);
+    if (!program.passed_on.empty())
+      leave(line.line, "$" + join(program.passed_on, ", $"),
             "a shell on each rank replaces it there; `environment` passes it on");
-    }
+    if (!program.renamed.empty())
+      leave(line.line, "$" + join(program.renamed, ", $"), explain_renamed(program.renamed));
     for (const ShellWord& target : command.redirections)
       if (!parse_unsigned(target.text))  // "2>&1"
         leave(line.line, "> " + target.text, "the output goes to the job's log");
-    set_list("program", words);
+    set_list("program", program.words);
   }
 
   bool take_line(const ScriptLine& line, const ShellCommand& command) {
@@ -344,6 +334,7 @@ class JobFileWriter {
     }
     if (name == "module" || name == "ml") {
       const auto modules = modules_of(command);
+      purges_ = purges_ || purges_modules(command);
       if (modules) modules_.insert(modules_.end(), modules->begin(), modules->end());
       return modules.has_value();
     }
@@ -367,6 +358,7 @@ class JobFileWriter {
   const ResourceRequest request_;
   const CarriedSignal signal_ = carry_signal(script_, request_);
   std::vector<std::string> modules_, setup_;
+  bool purges_ = false;          // the script calls module purge
   LaunchStep step_;              // of the program
   bool fills_hosts_ = false;     // its launcher
   std::uint64_t processes_ = 0;  // of torchrun on each host; 0: another launcher
@@ -376,6 +368,8 @@ class JobFileWriter {
   std::size_t compound_begin_ = 0;  // of the open one, in setup_
   bool is_inside_ = false;          // between the program and the end of what stands around it
   JobFileVariables variables_;
+  const std::optional<OwnProgram> own_program_ =
+      variables_.starts_ranks() ? std::nullopt : find_own_program(script_);
 };
 
 }  // namespace

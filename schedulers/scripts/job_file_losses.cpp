@@ -2,6 +2,8 @@
 #include "schedulers/scripts/job_file_losses.hpp"
 
 #include "base/text/text.hpp"
+#include "schedulers/scripts/directive_lexer.hpp"
+#include "schedulers/scripts/job_file_program.hpp"
 
 #include <fmt/format.h>
 
@@ -11,6 +13,10 @@
 #include <utility>
 
 namespace ddlrun::job_scripts {
+
+bool can_carry_requeue(const JobScript& script, const ResourceRequest& request) {
+  return request.requeue.value_or(false) && (script.dialect == Dialect::slurm || !request.array);
+}
 
 namespace {
 
@@ -38,36 +44,130 @@ std::string tee_file(const ShellCommand& command) {
   return file.find_first_of("$`") == std::string::npos ? file : "FILE";
 }
 
-}  // namespace
+constexpr std::uint64_t least_plausible_mib = 1024;  // a bare --mem below it: another unit was meant
 
-bool can_carry_requeue(const JobScript& script, const ResourceRequest& request) {
-  return request.requeue.value_or(false) && (script.dialect == Dialect::slurm || !request.array);
-}
+class LossFinder {
+ public:
+  LossFinder(const JobScript& script, const ResourceRequest& request, const std::string& scheduler)
+      : script_(script),
+        request_(request),
+        scheduler_(scheduler),
+        keeps_(script.dialect == Dialect::slurm ? scheduler == "slurm"
+                                                : scheduler == "pbs" || scheduler == "torque") {}
 
-std::vector<Unsupported> find_losses(const JobScript& script, const ResourceRequest& request) {
-  std::vector<Unsupported> losses;
-  const auto leave = [&](std::string text, std::string why, bool wrong) {
-    losses.push_back({0, std::move(text), std::move(why), wrong});
-  };
-  if (!request.not_hosts.empty())
-    leave("without " + request.not_hosts, "no key; try directives: [\"--exclude=...\"]", true);
-  if (!request.error.empty() && request.error != request.output)
-    leave("a file for stderr", "both streams go to the output", false);
-  if (can_carry_requeue(script, request))
-    leave("requeue",
+  Losses find(bool has_comment) {
+    for (const Unsupported& item : request_.unsupported)
+      if (item.directive.empty())
+        losses_.notes.push_back(item);
+      else if (keeps_)
+        keep(item.line, item.text, item.directive);
+      else
+        leave(item.line, item.text, fmt::format("no counterpart in {}", scheduler_), false);
+    keep_or_leave("exclude", 0, "hosts: [NAME, ...] names those that the job may use", true);
+    if (!has_comment) keep_or_leave("comment", 0, "left out", false);
+    keep_or_leave("begin", 'a', "ddlrun submit at that time", true);
+    keep_or_leave("hold", 'h', "the job is queued at once", true);
+    keep_or_leave("nice", 'p', "left out", true);
+    find_streams_and_requeue();
+    find_mail();
+    find_environment();
+    find_memory();
+    return std::move(losses_);
+  }
+
+ private:
+  void leave(int line, std::string text, std::string why, bool wrong) {
+    losses_.notes.push_back({line, std::move(text), std::move(why), wrong});
+  }
+  void keep(int line, std::string text, const std::string& directive) {
+    leave(line, std::move(text), "no key: kept in directives, which ddlrun does not check", false);
+    losses_.directives.push_back(directive);
+  }
+
+  // The last directive that sets the option, as its scheduler takes it.
+  const Directive* directive_of(std::string_view slurm_name, char pbs_letter) const {
+    const Directive* found = nullptr;
+    for (const Directive& directive : script_.directives) {
+      const bool is_it = script_.dialect == Dialect::slurm
+                             ? slurm_option_name(directive.option) == slurm_name
+                             : pbs_letter != 0 && directive.option == std::string("-") + pbs_letter;
+      if (is_it) found = &directive;
+    }
+    return found;
+  }
+
+  void keep_or_leave(std::string_view slurm_name, char pbs_letter, std::string_view next, bool wrong) {
+    const Directive* const directive = directive_of(slurm_name, pbs_letter);
+    if (directive == nullptr) return;
+    const std::string text = directive_text(*directive);
+    const std::string shown = text.empty() ? directive->option + " " + directive->value : text;
+    if (keeps_ && !text.empty()) return keep(directive->line, shown, text);
+    leave(directive->line, shown,
+          keeps_ ? fmt::format("no key: directives: ['{} ...'] takes it with its quotes", directive->option)
+                 : fmt::format("no key: {}", next),
+          wrong);
+  }
+
+  void find_streams_and_requeue() {
+    if (!request_.error.empty() && request_.error != request_.output)
+      leave(0, "a file for stderr", "both streams go to the output", false);
+    if (can_carry_requeue(script_, request_))
+      leave(
+          0, "requeue",
           "requeue: yes also starts the job again, at most 3 times, when the program exits with 75, or with "
           "another failure after `signal`",
           false);
-  else if (request.requeue.value_or(false))
-    leave("requeue", "the tasks of an array of PBS have no key for it", true);
-  if (request.hold) leave("hold", "no key: the job is queued at once", true);
-  if (!request.begin.empty()) leave("begin " + request.begin, "no key; try directives", true);
-  if (request.priority) leave(fmt::format("priority {}", *request.priority), "no key; try directives", true);
-  if (request.exported == Export::all && script.dialect == Dialect::pbs)
-    leave("-V",
-          "the whole environment is not passed on: environment: [NAME, NCCL_*] names what the ranks need",
-          false);
-  return losses;
+    else if (request_.requeue.value_or(false))
+      leave(0, "requeue", "the tasks of an array of PBS have no key for it", true);
+  }
+
+  // Without an address the scheduler writes to who submits; the key mail wants one.
+  void find_mail() {
+    const bool wanted = request_.mail_begin || request_.mail_end || request_.mail_fail;
+    const Directive* const directive = directive_of("mail-type", 'm');
+    if (!request_.mail_user.empty() || !wanted || directive == nullptr) return;
+    const std::string text = directive_text(*directive);
+    if (keeps_) return keep(directive->line, text, text);
+    leave(directive->line, text, "no address: left out; mail: ADDRESS", false);
+  }
+
+  void find_environment() {
+    const Directive* const directive = directive_of("export", 0);
+    if (request_.exported == Export::none && directive != nullptr)
+      leave(directive->line, directive_text(*directive),
+            "left out: the job has the environment of the shell that submits; with little in it: env -i "
+            "HOME=\"$HOME\" PATH=\"$PATH\" ddlrun submit",
+            false);
+    if (request_.exported == Export::all && script_.dialect == Dialect::pbs)
+      leave(0, "-V",
+            "the whole environment is not passed on: environment: [NAME, NCCL_*] names what the ranks need",
+            false);
+  }
+
+  void find_memory() {
+    for (const char* name : {"mem", "mem-per-cpu", "mem-per-gpu"}) {
+      const Directive* const directive = directive_of(name, 0);
+      const auto number =
+          directive == nullptr ? std::nullopt : parse_unsigned(directive->value, least_plausible_mib - 1);
+      if (number && *number > 0)
+        leave(directive->line, directive_text(*directive),
+              fmt::format("means {0} MiB, as Slurm reads it; if GiB were meant, --{1}={0}G", *number, name),
+              false);
+    }
+  }
+
+  const JobScript& script_;
+  const ResourceRequest& request_;
+  const std::string& scheduler_;
+  const bool keeps_;
+  Losses losses_;
+};
+
+}  // namespace
+
+Losses find_losses(const JobScript& script, const ResourceRequest& request, const std::string& scheduler,
+                   bool has_comment) {
+  return LossFinder(script, request, scheduler).find(has_comment);
 }
 
 std::vector<Unsupported> find_surroundings(const ScriptLine& line, const std::vector<ShellCommand>& commands,
@@ -92,7 +192,8 @@ std::vector<Unsupported> find_surroundings(const ScriptLine& line, const std::ve
   else
     leave(end, pipe_end, fmt::format("the output goes to the job's log; output: {} puts that there", file),
           false);
-  if (!is_in_compound) leave(pipe_end, line.text.size(), std::string(only_program), true);
+  const bool ends_behind = find_end_of_script(commands) <= last + 1;
+  if (!is_in_compound && !ends_behind) leave(pipe_end, line.text.size(), std::string(only_program), true);
   return losses;
 }
 

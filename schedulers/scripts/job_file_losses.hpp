@@ -7,6 +7,7 @@
 #include "schedulers/scripts/shell_lexer.hpp"
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 namespace ddlrun::job_scripts {
@@ -14,7 +15,14 @@ namespace ddlrun::job_scripts {
 // Whether `requeue: yes` requests the script's requeue; it cannot for an array of PBS.
 bool can_carry_requeue(const JobScript& script, const ResourceRequest& request);
 
-std::vector<Unsupported> find_losses(const JobScript& script, const ResourceRequest& request);
+// What no key has: kept as a directive where the job is for a scheduler of the script's kind, else lost.
+struct Losses {
+  std::vector<Unsupported> notes;
+  std::vector<std::string> directives;  // of the key directives
+};
+// `scheduler` is that of the new job. `has_comment`: a key has the request's comment.
+Losses find_losses(const JobScript& script, const ResourceRequest& request, const std::string& scheduler,
+                   bool has_comment);
 
 // What stands around the program, command number `at` of its line: "cd run &&", "| tee log.txt". In a loop or
 // condition that is reported itself only what the output is piped to.

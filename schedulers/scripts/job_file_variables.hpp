@@ -2,6 +2,7 @@
 // The variables that a script sets for its ranks, on their way into a job file.
 #pragma once
 
+#include "schedulers/scripts/rank_variables.hpp"
 #include "schedulers/scripts/request.hpp"
 #include "schedulers/scripts/shell_lexer.hpp"
 
@@ -28,8 +29,16 @@ class JobFileVariables {
   // ddlrun launch sets them; with another runner the program has its own.
   void place_thread_variables(bool has_other_runner);
 
+  // True for a value that the batch shell has from a variable of one rank: reported, since it is none for
+  // all.
+  bool leave_rank_value(int line, const std::string& text, const std::string& name,
+                        const std::string& written);
+  // Whether another process than the script's own has the program.
+  bool starts_ranks() const { return starts_ranks_; }
+
   std::vector<std::string> entries;  // of the key environment
   std::uint64_t threads = 0;         // by OMP_NUM_THREADS
+  RankVariableFlow rank_values;      // of the lines so far
   bool sets_rendezvous = false;      // MASTER_ADDR and its like, which framework pytorch sets
 
  private:

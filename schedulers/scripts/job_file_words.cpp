@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 namespace ddlrun::job_scripts {
 
@@ -114,6 +113,8 @@ std::optional<std::vector<std::string>> modules_of(const ShellCommand& command) 
   return modules;
 }
 
+bool purges_modules(const ShellCommand& command) { return has_word(command, "purge"); }
+
 std::optional<std::pair<std::string, std::string>> python_environment_of(const ShellCommand& command) {
   const auto& words = command.words;
   const std::string name = command.name();
@@ -146,25 +147,6 @@ std::vector<std::pair<std::string, std::string>> exports_of_launcher(const Scrip
     }
   }
   return found;
-}
-
-bool is_end_of_script(const std::vector<ShellCommand>& commands) {
-  const auto is_of_shell = [](const ShellWord& word) {
-    return word.text.ends_with("=$!") || word.text.ends_with("=$?") || word.text.ends_with("=${?}");
-  };
-  return std::ranges::all_of(commands, [&](const ShellCommand& command) {
-    if (!command.redirections.empty() || command.piped) return false;
-    if (command.words.empty())
-      return !command.assignments.empty() && std::ranges::all_of(command.assignments, is_of_shell);
-    return command.name() == "exit" || command.name() == "wait";
-  });
-}
-
-bool only_prints(const std::vector<ShellCommand>& commands) {
-  constexpr std::array<std::string_view, 3> harmless{"echo", "date", "hostname"};
-  return std::ranges::all_of(commands, [&](const ShellCommand& command) {
-    return command.redirections.empty() && std::ranges::find(harmless, command.name()) != harmless.end();
-  });
 }
 
 bool starts_ranks(const JobScript& script, const UnwrapLauncher& unwrap) {

@@ -47,6 +47,7 @@ bool is_submit_directory(std::string_view word);
 
 // Of "module load a b" and "ml a b"; nothing for what must stay a line.
 std::optional<std::vector<std::string>> modules_of(const ShellCommand& command);
+bool purges_modules(const ShellCommand& command);
 // "venv" or "conda", and its value, of "source /v/bin/activate", "source activate x" and "conda activate x".
 std::optional<std::pair<std::string, std::string>> python_environment_of(const ShellCommand& command);
 // What "mpirun -x A -x B=1" and "mpiexec -genv B 1" pass on, of the words before `end`: "A", "B=1"; and each
@@ -54,10 +55,6 @@ std::optional<std::pair<std::string, std::string>> python_environment_of(const S
 std::vector<std::pair<std::string, std::string>> exports_of_launcher(const ScriptLine& line,
                                                                      const ShellCommand& command,
                                                                      std::size_t end);
-
-// A line behind the program that waits for it or passes its status on: "wait $PID", "rc=$?", "exit $rc".
-bool is_end_of_script(const std::vector<ShellCommand>& commands);
-bool only_prints(const std::vector<ShellCommand>& commands);
 
 // Whether another process than the script's own has the program.
 bool starts_ranks(const JobScript& script, const UnwrapLauncher& unwrap);

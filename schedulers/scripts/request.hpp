@@ -42,7 +42,8 @@ struct Unsupported {
   int line = 0;
   std::string text;  // the directive as it stood
   std::string why;
-  bool wrong = false;  // it meant something that the new script does not do
+  bool wrong = false;       // it meant something that the new script does not do
+  std::string directive{};  // as the same scheduler takes it, where it may stand as it is; else ""
 };
 
 struct ResourceRequest {
@@ -78,6 +79,9 @@ struct ResourceRequest {
   std::vector<Unsupported> unsupported;
   int select_line = 0;  // where the shape is requested
 };
+
+// "--licenses=fs1", "-l software=x"; "" where the value needs quotes.
+std::string directive_text(const Directive& directive);
 
 constexpr std::uint64_t max_count = 1u << 20;  // a larger number of anything is none
 

@@ -32,6 +32,12 @@ class PbsReader {
   void leave(const Directive& option, std::string text, std::string why, bool wrong = false) {
     request_.unsupported.push_back({option.line, std::move(text), std::move(why), wrong});
   }
+  // What a job file of PBS can keep.
+  void leave_to_pbs(const Directive& option, std::string text, std::string why) {
+    leave(option, std::move(text), std::move(why));
+    Unsupported& left = request_.unsupported.back();
+    left.directive = directive_text({left.text.substr(0, 2), left.text.substr(3)});
+  }
   Chunk& first_chunk() {
     if (request_.chunks.empty()) request_.chunks.emplace_back();
     return request_.chunks.front();
@@ -154,7 +160,7 @@ void PbsReader::read_resources(const Directive& option) {
   for (const std::string_view item : split(option.value, ',')) {
     const auto [key, value] = cut_pair(item);
     if (!read_resource(key, value))
-      leave(option, fmt::format("-l {}", item), "a resource of this PBS that has no Slurm option");
+      leave_to_pbs(option, fmt::format("-l {}", item), "a resource of this PBS that has no Slurm option");
     if (request_.select_line == -1) request_.select_line = option.line;
   }
 }
@@ -188,7 +194,7 @@ void PbsReader::read_attributes(const Directive& option) {
     } else if (key == "umask") {
       leave(option, "-W " + item, fmt::format("write umask {} into the script", value));
     } else {
-      leave(option, "-W " + item, "an attribute of PBS without a Slurm option");
+      leave_to_pbs(option, "-W " + item, "an attribute of PBS without a Slurm option");
     }
   }
 }

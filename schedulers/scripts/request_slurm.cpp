@@ -34,6 +34,11 @@ class SlurmReader {
       text += (text.starts_with("--") ? "=" : text.empty() ? "" : " ") + option.value;
     request_.unsupported.push_back({option.line, std::move(text), std::move(why), wrong});
   }
+  // What a job file of Slurm can keep.
+  void leave_to_slurm(const Directive& option, std::string why) {
+    leave(option, std::move(why));
+    request_.unsupported.back().directive = directive_text(option);
+  }
 
   ResourceRequest request_;
   std::uint64_t nodes_ = 0, tasks_per_node_ = 0, cpus_per_task_ = 0, gpus_per_task_ = 0, cpus_per_gpu_ = 0;
@@ -58,7 +63,7 @@ bool SlurmReader::read_shape(const std::string& name, const Directive& option) {
     mincpus_ = number(value);
   } else if (name == "mem") {
     chunk_.memory = parse_slurm_size(value).value_or(0);
-    if (chunk_.memory == 0) leave(option, "all of a node's memory: PBS has no option for it");
+    if (chunk_.memory == 0) leave_to_slurm(option, "all of a node's memory: PBS has no option for it");
   } else if (name == "mem-per-cpu") {
     request_.memory_per_core = parse_slurm_size(value).value_or(0);
   } else if (name == "mem-per-gpu") {
@@ -99,7 +104,8 @@ bool SlurmReader::read_gpus(const std::string& name, const Directive& option) {
       } else if (item.starts_with("gpu:")) {
         chunk_.gpus = read_gpu_words(item.substr(4), chunk_.gpu_type);
       } else if (item != "none") {
-        leave(option, "a generic resource: PBS needs the site's own name for it in select");
+        leave_to_slurm(option, "a generic resource: PBS needs the site's own name for it in select");
+        request_.unsupported.back().directive = directive_text({"--gres", std::string(item)});
       }
     }
   } else {
@@ -254,7 +260,7 @@ ResourceRequest SlurmReader::read(const JobScript& script) {
       leave(option, "sbatch has no such option", true);
     } else if (!read_shape(*name, option) && !read_gpus(*name, option) && !read_text(*name, option.value) &&
                !read_life(*name, option)) {
-      leave(option, "no counterpart in PBS");
+      leave_to_slurm(option, "no counterpart in PBS");
     }
   }
   request_.style = Style::select;

@@ -31,6 +31,15 @@ std::optional<std::uint64_t> scaled(std::string_view digits, unsigned shift) {
 
 }  // namespace
 
+std::string directive_text(const Directive& directive) {
+  const bool plain = std::ranges::all_of(directive.value, [](char c) {
+    return c > ' ' && c < 0x7f && std::string_view("\"'`\\$#").find(c) == std::string_view::npos;
+  });
+  if (!plain || directive.option.empty()) return {};
+  if (directive.value.empty()) return directive.option;
+  return directive.option + (directive.option.starts_with("--") ? "=" : " ") + directive.value;
+}
+
 std::optional<std::uint64_t> parse_pbs_time(std::string_view text) {
   const std::string_view whole = text.substr(0, text.find('.'));
   const auto numbers = read_numbers(whole);

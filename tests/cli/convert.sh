@@ -81,7 +81,7 @@ expect_refusal 3 'ddlrun submit --pbs --job DIR/ddlrun.yaml --dry-run' "$DDLRUN"
 expect_refusal 2 'no script given' "$DDLRUN" convert
 expect_refusal 2 '--to is missing' "$DDLRUN" convert "$golden/kisti_caffe.pbs"
 expect_refusal 2 '--to must be slurm, pbs or ddlrun.yaml' "$DDLRUN" convert "$golden/kisti_caffe.pbs" --to lsf
-expect_refusal 3 'it is a PBS script already' "$DDLRUN" convert "$golden/kisti_caffe.pbs" --to pbs
+expect_refusal 3 '--to slurm; for another centre with PBS: --to ddlrun.yaml, then ddlrun submit --site NAME' "$DDLRUN" convert "$golden/kisti_caffe.pbs" --to pbs
 printf '#!/bin/sh\ntrue\n' >"$work/none.sh"
 expect_refusal 3 'this file has no #PBS and no #SBATCH' "$DDLRUN" convert "$work/none.sh" --to slurm
 expect_refusal 3 'No such file' "$DDLRUN" convert "$work/nowhere.sh" --to slurm
@@ -104,7 +104,7 @@ done
 grep -q '^#SBATCH --exclusive' "$work/script" && fail "the job asks for whole nodes, the script did not"
 # No launcher: one process; what no key expresses ends with status 1; a loop before the program stays as it is.
 printf '#!/bin/bash\n#SBATCH -N 1 -n 1 -t 1:00:00 --begin=16:00\nfor i in 1 2; do\n  echo $i\ndone\npython train.py\n' >"$work/one.sh"
-expect 1 'begin 16:00: no key' "$DDLRUN" convert "$work/one.sh" --to ddlrun.yaml
+expect 0 '--begin=16:00: no key: kept in directives' "$DDLRUN" convert "$work/one.sh" --to ddlrun.yaml
 for line in 'runner: none' 'program: [python, train.py]' '  - "for i in 1 2; do"'; do
   grep -qxF -- "$line" "$work/out" || fail "no line '$line': $(cat "$work/out")"
 done
@@ -151,6 +151,64 @@ has "the signal of a requeue" "$work/out" 'signal: TERM@60'
 has "the requeue of a trap" "$work/out" 'requeue: yes'
 has_not "a trap that a key replaces" "$work/out" 'setup:'
 has_not "a shell that waits" "$work/err" 'runs after the program'
+
+# Without a launcher: the program is what the shell waits for, not the waiting.
+own() { # STATUS PROGRAM LINE...: the lines of a script, and the key program of its job file
+  printf '%s\n' '#!/bin/bash' '#SBATCH -N 1 -n 1 -t 1:00:00' "${@:3}" >"$work/own_program.sh"
+  expect "$1" '' "$DDLRUN" convert "$work/own_program.sh" --to ddlrun.yaml
+  same "the program of ${*:3}" "$2" "$(sed -n 's/^program: //p' "$work/out")"
+}
+# shellcheck disable=SC2016 # as the scripts have it
+{
+  own 0 '[python3, a.py]' 'python3 a.py &' wait
+  has_not "nothing before the program" "$work/out" 'setup:'
+  own 0 '[python3, a.py]' 'python3 a.py &' 'child=$!' 'wait "$child"'
+  own 0 '[python3, a.py]' "python3 a.py & child=\$!; trap 'kill \$child' TERM; wait \"\$child\""
+  own 0 '[python3, a.py]' 'python3 a.py & child=$!' 'while kill -0 $child 2>/dev/null; do wait $child; done' 'exit $?'
+  own 0 '[python3, a.py]' date 'python3 a.py' date
+  own 0 '[hostname]' hostname
+  own 1 '[bash, "-c", "./solver case_$i.dat"]' 'for i in $(seq 1 64); do ./solver case_$i.dat > out_$i & done; wait'
+  has "a loop that waits" "$work/err" 'a loop around the program: left out with its lines'
+  own 1 '[bash, "-c", "./solver case_$i.dat"]' 'for i in $(seq 1 64); do' '  ./solver case_$i.dat &' done wait
+  own 1 '[bash, "-c", "./a &\x0a./b &\x0await"]' './a &' './b &' wait
+  has "side by side" "$work/err" '2 commands run in the background, on the first host alone'
+  own 1 '[./a]' 'srun ./a' 'cp -r out /home/me'
+  has "after the program" "$work/err" "trap 'cp -r out /home/me' EXIT, in setup, runs it at the end of the job"
+  own 0 '[./a]' 'A=1 srun ./a'
+  has "a variable before the program" "$work/out" 'environment: [A=1]'
+  # A variable of one rank is none of the job.
+  own 1 '[./a]' 'R=$SLURM_PROCID' 'export RANK_ID=$R' 'srun ./a'
+  has "a rank's number for all" "$work/err" 'the batch shell expands $SLURM_PROCID, one value for all ranks'
+  has_not "a rank's number for all" "$work/out" 'environment:'
+  own 0 '[./a]' 'module load gcc/12' 'srun ./a'
+  has "modules of the login" "$work/out" 'purge_modules: no'
+  own 0 '[./a]' 'module purge' 'module load gcc/12' 'srun ./a'
+  has_not "a purge" "$work/out" 'purge_modules'
+}
+# The numbers of the ranks are those of each rank.
+# shellcheck disable=SC2016 # as the script has it
+printf '%s\n' '#!/bin/bash' '#SBATCH -N 1 -n 2 -t 0:10:00' \
+  'srun bash -c '"'"'R=$SLURM_PROCID; echo "rank $R, ${SLURM_LOCALID} here, of $SLURM_NTASKS"'"'" >"$work/numbers.sh"
+expect 0 '$SLURM_PROCID, $SLURM_LOCALID, $SLURM_NTASKS: replaced by $DDLRUN_RANK' "$DDLRUN" convert "$work/numbers.sh" --to ddlrun.yaml
+has_not "numbers of the ranks" "$work/out" 'environment:'
+mkdir "$work/numbers"
+cp "$work/out" "$work/numbers/ddlrun.yaml"
+(cd "$work/numbers" && XDG_STATE_HOME=$work/state "$DDLRUN" submit --local --doctor off --oversubscribe) >"$work/out" 2>"$work/err" ||
+  fail "the job of numbered ranks: $(cat "$work/err" "$work/out")"
+for rank in 0 1; do
+  grep -qx "rank $rank, $rank here, of 2" "$work/out" || fail "numbers of the ranks: $(cat "$work/out" "$work/err")"
+done
+# What no key has: a directive of the same scheduler is kept, each with its line.
+printf '%s\n' '#!/bin/bash' '#SBATCH -N 1 -n 1 -t 1:00:00 --licenses=fs1' '#SBATCH --exclude=gpu013 --hint=nomultithread --switches=1' \
+  '#SBATCH --mem=128 --export=NONE --mail-type=END' 'srun ./a' >"$work/kept.sh"
+expect 0 'kept.sh:3: --exclude=gpu013: no key: kept in directives' "$DDLRUN" convert "$work/kept.sh" --to ddlrun.yaml
+has "kept directives" "$work/out" 'directives: ["--licenses=fs1", "--hint=nomultithread", "--switches=1", "--exclude=gpu013", "--mail-type=END"]'
+has "another environment" "$work/err" 'kept.sh:4: --export=NONE: left out: the job has the environment of the shell'
+has "little memory" "$work/err" 'kept.sh:4: --mem=128: means 128 MiB'
+has_not "kept directives" "$work/err" 'PBS'
+expect 1 'kept.sh:3: --exclude=gpu013: no key: hosts:' "$DDLRUN" convert "$work/kept.sh" --to ddlrun.yaml --site generic-pbs
+has "another scheduler" "$work/err" 'kept.sh:2: --licenses=fs1: no counterpart in pbs'
+has_not "another scheduler" "$work/out" 'directives:'
 
 # The order of the ranks and the threads: what was, and what ddlrun does in its place.
 cat >"$work/hello.pbs" <<'END'
@@ -316,12 +374,23 @@ for script in "$golden"/*.pbs "$golden"/*.slurm "$golden"/*.pbs.txt "$golden"/*.
       continue
     fi
     written=$((written + 1))
-    (cd / && "$DDLRUN" submit --job "$work/new" --dry-run) >"$work/script" 2>"$work/err" || fail "$script, site '$site': submit rejects it: $(cat "$work/err")"
+    (cd / && "$DDLRUN" submit --job "$work/new" --dry-run) >"$work/script" 2>"$work/err" ||
+      # A key that the site requires and the script lacks is all that may be missing.
+      ! grep '^ddlrun: error: ' "$work/err" | grep -qv ' requires [a-z_]* for every job$' ||
+      fail "$script, site '$site': submit rejects it: $(cat "$work/err")"
   done
 done
 [ "$written" -ge 100 ] || fail "only $written job files"
-(cd "$work" && expect 1 'site: '"$work"'/sites/strict.yaml: left out: strict requires queue for every job; strict requires account' \
+(cd "$work" && expect 1 'site: strict requires queue for every job, and submit asks for it' \
   "$DDLRUN" convert step.sh --to ddlrun.yaml --site sites/strict.yaml)
+has "a site that wants more" "$work/out" "site: $work/sites/strict.yaml"
+# One value that the site does not give is left out, and not the site.
+sed 's/walltime=04:00:00/walltime=60:00:00/' "$golden/kisti_caffe.pbs" >"$work/long.pbs"
+expect 1 'walltime: 60:00:00: left out' "$DDLRUN" convert "$work/long.pbs" --to ddlrun.yaml --site kisti-nurion
+has "a site with one bad value" "$work/out" 'site: kisti-nurion'
+has "a site with one bad value" "$work/err" 'kisti-nurion requires walltime for every job, and submit asks for it; add walltime: 4h'
+cp "$work/out" "$work/long.yaml"
+expect 3 'requires walltime for every job' "$DDLRUN" submit --job "$work/long.yaml" --dry-run
 expect 1 "qos: long: left out: qos is Slurm's" "$DDLRUN" convert "$work/odd.sh" --to ddlrun.yaml --site generic-pbs
 grep -qF '$SLURM_JOB_ID: not set under the scheduler of the site: pbs' "$work/err" || fail "no word of its variables: $(cat "$work/err")"
 printf '#!/bin/bash\n#SBATCH -N 1\n' >"$work/empty.sh"
