@@ -41,6 +41,7 @@ check "a launch by mpirun, verified" as_user 'ddlrun launch 1 --strict -- true'
 check "the trainer, two ranks" as_user 'ddlrun launch 2 --oversubscribe -- --data /usr/share/ddlrun/data/fashion-mnist-subset --epochs 1'
 check "ddl-bench" as_user 'ddlrun bench allreduce 2 --oversubscribe -- --help'
 check "man pages" as_user 'man -w ddlrun-launch ddl-train ddlrun-config'
+check "no dead link in the pages" python3 "$(dirname "$(readlink -f "$0")")/../tests/lint/installed_pages.py" /usr
 check "libddl by pkg-config" as_user 'c++ -std=c++20 /usr/share/ddlrun/examples/libddl/sum.cpp -o sum $(pkg-config --cflags --libs ddl) && ./sum'
 check "libddl by CMake" as_user 'cmake -S /usr/share/ddlrun/examples/libddl -B b && cmake --build b && b/sum'
 # A package of a program that uses libddl depends on libddl0.1 by its shlibs file.

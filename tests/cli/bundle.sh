@@ -18,5 +18,7 @@ for file in bin/ddlrun bin/ddl-train lib/libddl.so include/ddl/ddl.hpp share/doc
   share/doc/ddlrun/licenses/libc6 libexec/glibc/libc.so.6; do
   grep -qx "$file" "$work/list" || fail "no $file in the bundle"
 done
+tar -xf "$work/one.tar.gz" -C "$work"
+expect 0 ' 0 faults' "$DDLRUN_SOURCE_DIR/tests/lint/installed_pages.py" "$(echo "$work"/ddlrun-*/)"
 ! grep -E 'libmpi|libcuda\.|libcudnn|libcublas' "$work/list" || fail 'these belong to the host'
 finish

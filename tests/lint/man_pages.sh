@@ -32,7 +32,7 @@ for part in man completion; do
     fail "installing $part: $(tail -n 3 "$work/log")"
 done
 share=$work/usr/share
-for file in zsh/site-functions/_ddlrun doc/ddlrun/launch.md doc/ddlrun/reference/options.md man/man5/ddlrun-config.5; do
+for file in zsh/site-functions/_ddlrun doc/ddlrun/docs/launch.md doc/ddlrun/reference/options.md man/man5/ddlrun-config.5; do
   [ -s "$share/$file" ] || fail "share/$file is not installed"
 done
 if command -v man > /dev/null; then
