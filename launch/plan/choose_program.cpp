@@ -156,7 +156,7 @@ void check_program(System& system, const std::string& name, const std::string& p
       ErrorKind::request,
       {fmt::format("the program '{}' was not found on {}", printable(name, 120), this_host_name(system)),
        place.empty() ? directory : fmt::format("{}; {}", place, directory),
-       has_slash ? remedy_for_missing_file(system, name) : remedy_for_unknown_program(system, name)});
+       has_slash ? remedy_for_missing_executable(system, name) : remedy_for_unknown_program(system, name)});
 }
 
 void check_shared_program(System& system, const std::vector<std::string>& words) {

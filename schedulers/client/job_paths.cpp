@@ -136,7 +136,7 @@ class PathChecker {
     const std::string path = absolute(name);
     if (!system_.files.exists(path)) {
       add("program", name, fmt::format("{} {} does not exist", what, printable(path, 200)),
-          remedy_for_missing_file(system_, path));
+          runs ? remedy_for_missing_executable(system_, path) : remedy_for_missing_file(system_, path));
       return;
     }
     const auto info = system_.kernel == nullptr ? std::nullopt : system_.kernel->file_info(path, true);

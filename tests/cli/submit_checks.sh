@@ -45,6 +45,10 @@ refuses() { # TEXT WORDS...
   [ ! -e ddlrun-jobs ] || fail "a refused job left $(find ddlrun-jobs)"
 }
 refuses '/trian does not exist' 2x1 -- ./trian
+touch caffe.yaml  # beside it, no program
+refuses '/caffe does not exist' 2x1 -- ./caffe
+has_not 'a job file for the program' "$work/err" caffe.yaml
+rm caffe.yaml
 touch plain.sh
 refuses 'chmod +x' 2x1 -- ./plain.sh
 refuses '/trian.py does not exist' 2x1 -- python3 trian.py

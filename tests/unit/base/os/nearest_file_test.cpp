@@ -35,4 +35,22 @@ TEST_CASE("a mistyped name means one that is near, in its directory or in PATH")
   CHECK(remedy_for_missing_file(system, "/other.sh") == "ls /   # what is there");
 }
 
+// `./caffe` is not the job file caffe.yaml beside it.
+TEST_CASE("a mistyped program means one that may be executed") {
+  tests::FakeSystem fake;
+  tests::FakeHostInfo host;
+  System system = fake.interfaces();
+  CHECK(nearest_executable(system, "./caffe") == std::nullopt);  // without a kernel to ask
+  host.add_directory(".");
+  host.add("./caffe.yaml").mode = 0644;
+  host.add("./caffes", FileInfo::Kind::directory).mode = 0755;
+  system.kernel = &host;
+  CHECK(nearest_executable(system, "./caffe") == std::nullopt);
+  CHECK(remedy_for_missing_executable(system, "./caffe") == "ls .   # what is there");
+  host.add("./caffe2").mode = 0755;
+  CHECK(nearest_executable(system, "./caffe") == "./caffe2");
+  CHECK(nearest_executable(system, "caffe") == "caffe2");
+  CHECK(remedy_for_missing_executable(system, "./caffe") == "./caffe2   # did you mean this?");
+}
+
 TEST_SUITE_END();
