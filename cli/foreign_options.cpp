@@ -138,6 +138,19 @@ constexpr auto job_remedies = std::to_array<Spelling>({
     {"I", "qsub -I or salloc, then ddlrun launch DIMS -- PROGRAM in the job"},
 });
 
+constexpr std::string_view machine_remedy =
+    "a profile is read for a job only; describe its node: --sockets 1 --cores 68 --smt 4";
+
+// Of `ddlrun submit`, where another command takes the description of a machine.
+constexpr auto machine_remedies = std::to_array<Spelling>({
+    {"site", machine_remedy},
+    {"cores-per-node", "--sockets S --cores C: packages of a node, cores of a package"},
+    {"hardware-threads-per-core", "--smt T"},
+    {"reserved-cores",
+     "leave it out: it lowers the threads of a job's ranks, which have all cores; --cores-per-rank N leaves "
+     "cores free"},
+});
+
 bool passes_argument_on(std::string_view option) {
   return option == "--mpi-arg" || option == "--ddl-arg" || option == "--restart-arg";
 }
@@ -183,6 +196,11 @@ std::string_view remedy_for_job_option(std::string_view typed) {
   // The value may follow the letter: "-t10", "-lselect=2".
   if (found == job_remedies.end()) found = std::ranges::find(job_remedies, letter, &Spelling::first);
   return found == job_remedies.end() ? std::string_view() : found->second;
+}
+
+std::string_view remedy_for_machine_option(std::string_view typed) {
+  const auto found = std::ranges::find(machine_remedies, name_of(typed), &Spelling::first);
+  return found == machine_remedies.end() ? std::string_view() : found->second;
 }
 
 }  // namespace ddlrun::cli

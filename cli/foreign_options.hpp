@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Options of mpirun, mpiexec, srun, torchrun and horovodrun on a command line of `ddlrun launch`, and of qsub and
-// sbatch on one of `ddlrun submit`.
+// Options of mpirun, mpiexec, srun, torchrun and horovodrun on a command line of `ddlrun launch`, and of qsub
+// and sbatch on one of `ddlrun submit`.
 #pragma once
 
 #include <string>
@@ -21,5 +21,8 @@ std::string_view remedy_for_foreign_option(std::string_view typed);
 
 // The same for submit: "-t" -> "--walltime TIME".
 std::string_view remedy_for_job_option(std::string_view typed);
+
+// What describes the machine of a plan, instead of an option of submit: "--site" -> "--sockets 1 ...".
+std::string_view remedy_for_machine_option(std::string_view typed);
 
 }  // namespace ddlrun::cli

@@ -42,8 +42,9 @@ bool names_no_host(System& system, const std::string& word) {
 }
 
 std::string_view remedy_for_option(const CLI::App& app, const std::string& word) {
-  if (starts_ranks(app)) return remedy_for_foreign_option(word);
-  return submits(app) ? remedy_for_job_option(word) : "";
+  if (submits(app)) return remedy_for_job_option(word);
+  const std::string_view foreign = starts_ranks(app) ? remedy_for_foreign_option(word) : "";
+  return foreign.empty() && takes_option(app, "--sockets") ? remedy_for_machine_option(word) : foreign;
 }
 
 // The remedy for an unexpected argument: often hosts separated by blanks.
@@ -62,6 +63,18 @@ std::string hint_for_option(const CLI::App& app, const std::string& word) {
   if (place != nullptr && place->get_positional())
     return fmt::format("{} is an argument without dashes: {} {}", name, app.get_name(), name);
   return fmt::format("{} --help; options of the program go after '--'", app.get_name());
+}
+
+std::string_view without_dashes(std::string_view word) {
+  return word.substr(std::min(word.find_first_not_of('-'), word.size()));
+}
+
+// The dashes, which all options have, make no two of them alike: --site is no slip of --smt.
+bool is_slip_of_option(std::string_view word, std::string_view option) {
+  if (option.find(word) != std::string_view::npos) return true;
+  const std::string_view typed = without_dashes(word), meant = without_dashes(option);
+  const std::size_t allowed = std::max<std::size_t>(1, std::max(typed.size(), meant.size()) / 3);
+  return edit_distance(typed, meant) <= allowed;
 }
 
 }  // namespace
@@ -91,7 +104,8 @@ std::optional<std::string> find_meant_option(const CLI::App& app, const std::str
   std::replace(meant.begin(), meant.end(), '_', '-');
   if (!meant.empty() && std::find(names.begin(), names.end(), "--" + meant) != names.end())
     return "--" + meant;
-  return closest_match(word, names);
+  const auto near = closest_match(word, names);
+  return near && is_slip_of_option(word, *near) ? near : std::nullopt;
 }
 
 void refuse_word(const CLI::App& app, const std::string& word, bool takes_program) {

@@ -83,6 +83,13 @@ expect_refusal 3 'has an underscore' "${gen[@]}" 4 my_host --sockets 2 --cores 1
 expect_refusal 2 "'slrum' is not a format" "${gen[@]}" 4 h1 --sockets 2 --cores 10 --format slrum
 expect_refusal 2 '--order' "${gen[@]}" 4 h1 --sockets 2 --cores 10 --order pakced
 expect_refusal 2 "unknown option '--sokets'" "${gen[@]}" 4 h1 --sokets 2
+# Of 'ddlrun submit': what describes the site's node here, and no --smt, which is near by its dashes only.
+expect_refusal 2 "unknown option '--site'" "${gen[@]}" 4 h1 --site kisti-nurion
+has 'options of a node' "$work/err" 'try: a profile is read for a job only; describe its node: --sockets 1 --cores 68 --smt 4'
+expect_refusal 2 "unknown option '--reserved-cores'" "${gen[@]}" 4 h1 --reserved-cores 8
+has 'cores that stay free' "$work/err" '--cores-per-rank N leaves cores free'
+expect_refusal 2 "unknown option '--zite'" "${gen[@]}" 4 h1 --zite x
+has_not 'an option that is not near' "$work/err" '--smt'
 expect_refusal 2 "unknown argument 'extra'" "${gen[@]}" 4 h1 extra
 expect_refusal 3 'cannot read' "${gen[@]}" 4 @/no/such/file
 expect_refusal 3 'cannot bind ranks that alternate' "${gen[@]}" 4x2 a,b --sockets 2 --cores 8 --format mpich
