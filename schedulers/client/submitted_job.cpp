@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 namespace ddlrun::schedulers {
 
 namespace {
@@ -34,6 +36,18 @@ bool reports_walltime(System& system, const std::string& log) {
   return read_log_end(system, log).find("=>> PBS: job killed: walltime ") != std::string::npos;
 }
 
+// "0-9:2", "3"
+void add_tasks_of(std::string_view range, std::set<std::uint64_t>& tasks) {
+  const auto by_step = split(range, ':');
+  const auto ends = split(by_step.empty() ? std::string_view() : by_step[0], '-');
+  if (ends.empty()) return;
+  const auto first = parse_unsigned(trim(ends.front()), max_array_index);
+  const auto last = parse_unsigned(trim(ends.back()), max_array_index);
+  const auto step = by_step.size() > 1 ? parse_unsigned(trim(by_step[1]), max_array_index) : 1;
+  if (!first || !last || step.value_or(0) == 0) return;
+  for (std::uint64_t index = *first; index <= *last; index += *step) tasks.insert(index);
+}
+
 }  // namespace
 
 JobSettings submitted_settings(System& system, const JobRef& job) {
@@ -52,18 +66,11 @@ std::string submitted_setting(System& system, const JobRef& job, const std::stri
 }
 
 std::vector<std::uint64_t> submitted_tasks(System& system, const JobRef& job) {
-  const std::string array = submitted_setting(system, job, "array");  // "0-9:2%4"
-  const std::string range = array.substr(0, array.find('%'));
-  const auto by_step = split(range, ':');
-  const auto ends = split(by_step.empty() ? std::string_view() : by_step[0], '-');
-  if (ends.empty()) return {};
-  const auto first = parse_unsigned(trim(ends.front()), max_array_index);
-  const auto last = parse_unsigned(trim(ends.back()), max_array_index);
-  const auto step = by_step.size() > 1 ? parse_unsigned(trim(by_step[1]), max_array_index) : 1;
-  if (!first || !last || step.value_or(0) == 0) return {};
-  std::vector<std::uint64_t> tasks;
-  for (std::uint64_t index = *first; index <= *last; index += *step) tasks.push_back(index);
-  return tasks;
+  const std::string array = submitted_setting(system, job, "array");  // "0-9:2%4", "0,2,5"
+  std::set<std::uint64_t> tasks;
+  for (const std::string_view range : split(std::string_view(array).substr(0, array.find('%')), ','))
+    add_tasks_of(range, tasks);
+  return {tasks.begin(), tasks.end()};
 }
 
 std::string task_id(const JobRef& job, std::uint64_t index) {

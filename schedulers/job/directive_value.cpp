@@ -76,6 +76,13 @@ CheckedValue check(ValueKind kind, std::string_view text) {
   return {false, ""};
 }
 
+std::string render_array_part(const ArrayRange& part, bool is_list) {
+  if (is_list && part.first == part.last) return std::to_string(part.first);
+  std::string text = fmt::format("{}-{}", part.first, part.last);
+  if (part.step > 1) text += fmt::format(":{}", part.step);
+  return text;
+}
+
 }  // namespace
 
 std::string directive_value(ValueKind kind, std::string_view text, std::string_view key,
@@ -121,9 +128,16 @@ std::string render_memory(std::uint64_t bytes, std::string_view mega, std::strin
   return fmt::format("{}{}", bytes / (1u << 20) + (bytes % (1u << 20) != 0 ? 1 : 0), mega);
 }
 
+std::uint64_t array_tasks(const ArrayRange& array) {
+  std::uint64_t tasks = (array.last - array.first) / array.step + 1;
+  for (const ArrayRange& part : array.more) tasks += array_tasks(part);
+  return tasks;
+}
+
 std::string render_array(const ArrayRange& array) {
-  std::string text = fmt::format("{}-{}", array.first, array.last);
-  if (array.step > 1) text += fmt::format(":{}", array.step);
+  const bool is_list = !array.more.empty();
+  std::string text = render_array_part(array, is_list);
+  for (const ArrayRange& part : array.more) text += "," + render_array_part(part, is_list);
   if (array.max_parallel > 0) text += fmt::format("%{}", array.max_parallel);
   return text;
 }

@@ -34,7 +34,9 @@ void remark_on_limit(const SettingReader& reader, ParsedJob& parsed) {
   const std::string_view kind = slurm ? "partition" : "queue";
   const std::string whose =
       job.queue.empty() ? fmt::format("the default {}", kind) : fmt::format("{} {}", kind, job.queue);
-  const std::string ask = slurm
+  const bool is_list = job.queue.find(',') != std::string::npos;
+  const std::string ask = slurm && is_list ? fmt::format("sinfo -p {} -o '%P %L'", job.queue)
+                          : slurm
                               ? "scontrol show partition " + job.queue + (job.queue.empty() ? "" : " ") +
                                     "| grep -o 'DefaultTime=[^ ]*'"
                               : "qstat -Qf " + job.queue + (job.queue.empty() ? "" : " ") + "| grep walltime";
@@ -50,7 +52,7 @@ std::string with_task(const std::string& path) {
 
 // Tasks that share a log write into each other's lines, and none of them can be shown alone.
 void check_task_logs(SettingReader& reader, const JobSpec& job) {
-  if (!job.array || job.array->first == job.array->last || job.output.empty()) return;
+  if (!job.array || array_tasks(*job.array) == 1 || job.output.empty()) return;
   const bool slurm = job.scheduler == SchedulerKind::slurm;
   for (std::size_t i = 0; i + 1 < job.output.size(); ++i) {
     if (job.output[i] != '%') continue;
@@ -60,8 +62,8 @@ void check_task_logs(SettingReader& reader, const JobSpec& job) {
   const Setting* output = reader.find("output");
   const std::string written = output == nullptr ? job.output : output->value.text;
   reader.add_error("output",
-                   fmt::format("output {}: one file for all tasks of array {}-{}", shown(written),
-                               job.array->first, job.array->last),
+                   fmt::format("output {}: one file for all {} of the array", shown(written),
+                               counted(array_tasks(*job.array), "task")),
                    with_task(written));
 }
 
@@ -105,7 +107,7 @@ void check_life(SettingReader& reader, ParsedJob& parsed) {
                      job.mail_events + "   # and mail: me@example.org");
   }
   if (!job.array) return;
-  const std::uint64_t tasks = (job.array->last - job.array->first) / job.array->step + 1;
+  const std::uint64_t tasks = array_tasks(*job.array);
   const std::uint64_t runs = tasks * (job.requeue.wanted ? job.requeue.max_restarts + 1 : 1);
   constexpr std::uint64_t most_runs = 100'000;
   if (runs > most_runs) {

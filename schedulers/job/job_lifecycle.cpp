@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace ddlrun::schedulers {
 
@@ -74,8 +75,8 @@ void read_requeue(SettingReader& reader, JobSpec& job) {
   }
 }
 
-// "0-7", "0-7%2", "0-6:2", "3".
-std::optional<ArrayRange> parse_array(std::string_view text) {
+// "0-7", "0-6:2", "3"; at its end "%2".
+std::optional<ArrayRange> parse_array_part(std::string_view text) {
   constexpr std::uint64_t most = 4'000'000;  // Slurm's largest MaxArraySize, less one
   ArrayRange range;
   const auto cut = [&](char sign, std::uint32_t& into) {
@@ -96,16 +97,36 @@ std::optional<ArrayRange> parse_array(std::string_view text) {
   return range;
 }
 
+// "0,2,5-7%2": the limit holds for the whole list and is at its end.
+std::optional<ArrayRange> parse_array(std::string_view text) {
+  std::optional<ArrayRange> array;
+  for (const std::string_view part : split(text, ',')) {
+    if (array && array->max_parallel > 0) return std::nullopt;
+    auto range = parse_array_part(part);
+    if (!range) return std::nullopt;
+    if (!array) {
+      array = std::move(range);
+      continue;
+    }
+    array->max_parallel = std::exchange(range->max_parallel, 0);
+    array->more.push_back(std::move(*range));
+  }
+  return array;
+}
+
 void read_array(SettingReader& reader, JobSpec& job) {
   const auto written = reader.text("array", "0-7");
   if (!written) return;
   job.array = parse_array(*written);
-  if (job.array) return;
-  const bool list = written->find(',') != std::string::npos;
-  reader.add_error("array",
-                   fmt::format("array {}: {}", shown(*written),
-                               list ? "one range, not a list" : "not FIRST-LAST with FIRST <= LAST"),
-                   "0-7   # also 0-7%2 (two at once), 0-6:2 (every other)");
+  if (!job.array) {
+    reader.add_error("array", fmt::format("array {}: not FIRST-LAST with FIRST <= LAST", shown(*written)),
+                     "0-7   # also 0-7%2 (two at once), 0-6:2 (every other), with Slurm 0,2,5");
+  } else if (!job.array->more.empty() && is_pbs_like(job.scheduler)) {
+    reader.add_error("array",
+                     fmt::format("array {}: a list is Slurm's, one range is taken here", shown(*written)),
+                     fmt::format("0-{}   # and in the program a value for each DDLRUN_ARRAY_INDEX",
+                                 array_tasks(*job.array) - 1));
+  }
 }
 
 void read_dependencies(SettingReader& reader, JobSpec& job) {

@@ -19,6 +19,24 @@ using std::string_view;
 constexpr std::size_t longest_pbs_name = 15;
 constexpr std::size_t longest_name = 64;
 
+// Slurm starts the job in the first of several partitions that is free.
+void read_queue(SettingReader& reader, JobSpec& job) {
+  const auto written = reader.text("queue", "normal");
+  if (!written) return;
+  const auto names = split(*written, ',');
+  if (names.size() < 2 ||
+      !std::ranges::all_of(names, [](string_view name) { return is_name(NameKind::plain, name); })) {
+    job.queue = reader.name("queue", NameKind::plain, "normal");
+  } else if (is_pbs_like(job.scheduler)) {
+    reader.add_error("queue",
+                     fmt::format("queue {}: a list of partitions is Slurm's, a job of {} has one queue",
+                                 shown(*written), scheduler_name(job.scheduler)),
+                     names.front());
+  } else {
+    job.queue = *written;
+  }
+}
+
 void read_places(SettingReader& reader, JobSpec& job) {
   constexpr auto schedulers = std::to_array<string_view>({"slurm", "pbs", "torque", "local"});
   constexpr std::array kinds{SchedulerKind::slurm, SchedulerKind::pbs, SchedulerKind::torque,
@@ -26,7 +44,7 @@ void read_places(SettingReader& reader, JobSpec& job) {
   if (const auto at = reader.choice("scheduler", schedulers)) job.scheduler = kinds[*at];
   if (const auto site = reader.text("site", "generic-slurm")) job.site = *site;
   if (const auto name = reader.name("name", NameKind::job, "alexnet"); !name.empty()) job.name = name;
-  job.queue = reader.name("queue", NameKind::plain, "normal");
+  read_queue(reader, job);
   job.account = reader.name("account", NameKind::plain, "my_account");
   job.project = reader.name("project", NameKind::plain, "my_project");
   job.application = reader.name("application", NameKind::plain, "caffe");

@@ -115,6 +115,19 @@ std::string shapes_that_fit(const JobSpec& job, std::uint32_t cores,
                                    counted(nodes, "node"), less);
 }
 
+// A GPU for each rank and a rank for each GPU: nothing says how many. One of each would leave the others
+// idle.
+void refuse_per_rank_without_ranks(SettingReader& reader, std::uint64_t nodes) {
+  const bool typed = reader.origin_of(reader.find("nodes") != nullptr ? "nodes" : "hosts").starts_with("--");
+  const std::string shape = fmt::format("4x{}", nodes), each = nodes == 1 ? "the node" : "each node";
+  reader.add_error_at(
+      fmt::format("{} with gpus per-rank ({}): neither says how many ranks {} has", counted(nodes, "node"),
+                  reader.origin_of("gpus"), each),
+      reader.origin_of(reader.find("nodes") != nullptr ? "nodes" : "hosts"),
+      typed ? fmt::format("--dims {}   # 4 ranks with a GPU each on {}; or --gpus 4", shape, each)
+            : fmt::format("dims: {}   # 4 ranks with a GPU each on {}; or gpus: 4", shape, each));
+}
+
 }  // namespace
 
 bool read_shape(SettingReader& reader, ParsedJob& parsed) {
@@ -139,6 +152,10 @@ bool read_shape(SettingReader& reader, ParsedJob& parsed) {
     }
   } else if (counts_nodes) {
     const std::uint64_t count = nodes ? *nodes : job.hosts.size();
+    if (gpus.per_rank) {
+      refuse_per_rank_without_ranks(reader, count);
+      return false;
+    }
     job.dims.gpus_per_node = std::max(1u, gpus.number.value_or(1));
     job.dims.nodes_per_rack = static_cast<std::uint32_t>(count);
     if (count * job.dims.gpus_per_node > topology::max_ranks) {

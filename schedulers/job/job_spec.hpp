@@ -45,7 +45,10 @@ struct Requeue {
 struct ArrayRange {
   std::uint32_t first = 0, last = 0, step = 1;
   std::uint32_t max_parallel = 0;  // 0: no limit
+  std::vector<ArrayRange> more;    // of a list of Slurm: its other parts
 };
+
+std::uint64_t array_tasks(const ArrayRange& array);  // how many
 
 constexpr std::string_view newest_job = "last";  // until submit gives the id
 

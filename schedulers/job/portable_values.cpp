@@ -64,7 +64,7 @@ void check_array(SettingReader& reader, const JobSpec& job, std::string_view own
         fmt::format("{} cannot start one task of an array ({}) again", own, reader.origin_of("array")),
         "make each task a job");
   }
-  const std::uint32_t tasks = (array.last - array.first) / array.step + 1;
+  const std::uint64_t tasks = array_tasks(array);
   if (torque && array.step > 1 && tasks > 1000) {
     reader.add_error("array", fmt::format("{} tasks with a step: Torque is named each, at most 1000", tasks),
                      fmt::format("{}-{}", array.first, array.last));

@@ -174,7 +174,7 @@ void choose_life(JobSpec& job, Random& random) {
   if (job.walltime_seconds > 0 && chance(random, 2)) job.signal.before_seconds = 120;
   if (chance(random, 2)) job.signal.name = pick(random, std::array{"USR1", "USR2", "TERM", "INT"});
   if (!local && chance(random, 4))
-    job.array = ArrayRange{0, 9, static_cast<std::uint32_t>(1 + below(random, 3)), 2};
+    job.array = ArrayRange{0, 9, static_cast<std::uint32_t>(1 + below(random, 3)), 2, {}};
   job.requeue.wanted = chance(random, 2) && (slurm || !job.array);
   if (!local && chance(random, 4)) job.dependencies = {{"afterok", "12"}, {"afterany", "13"}};
   if (!slurm && !local && !job.dependencies.empty()) job.dependencies[0].job = "12.server";

@@ -44,7 +44,7 @@ JobSpec slurm_array() {
   job.affinity = "libgomp";
   job.exclusive = false;
   job.memory_bytes = 64ull << 30;
-  job.array = ArrayRange{0, 9, 1, 2};
+  job.array = ArrayRange{0, 9, 1, 2, {}};
   job.dependencies = {{"afterok", "1234"}};
   job.constraint = "skylake";
   job.container = Container{"/scratch/me/torch.sif", "apptainer", {"/scratch:/scratch"}};
@@ -85,7 +85,7 @@ JobSpec torque_array() {
   JobSpec job = base_job(SchedulerKind::torque, {4, 2, 1, 1}, {"./train"});
   job.threads = 2;
   job.gpus_per_node = 4;
-  job.array = ArrayRange{0, 8, 2, 2};
+  job.array = ArrayRange{0, 8, 2, 2, {}};
   return job;
 }
 
@@ -139,7 +139,7 @@ std::vector<std::pair<std::string, JobSpec>> living_jobs(const std::string& dire
   JobSpec limit = living(local, directory, "sleep 30");
   limit.walltime_seconds = 1;
   JobSpec task = living(slurm, directory, "echo $DDLRUN_ARRAY_INDEX; exit 3");
-  task.array = ArrayRange{0, 9, 1, 0};
+  task.array = ArrayRange{0, 9, 1, 0, {}};
   JobSpec nowhere = living(local, directory + "/nowhere", "true");
   JobSpec no_ddlrun = living(local, directory, "true");
   no_ddlrun.doctor = DoctorLevel::stop;

@@ -96,6 +96,7 @@ void add_life(Lines& lines, const JobSpec& job) {
     std::ostringstream range;
     range << job.array->first << " to " << job.array->last << " step " << job.array->step << ", at once "
           << job.array->max_parallel;
+    if (!job.array->more.empty()) range << ", a list of " << array_tasks(*job.array);
     lines.say("array", range.str());
   }
   for (const Dependency& dependency : job.dependencies) lines.say(dependency.kind, dependency.job);

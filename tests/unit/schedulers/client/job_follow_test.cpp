@@ -226,7 +226,12 @@ TEST_CASE("the tasks of an array, by its settings, and what Slurm has not forgot
     const char* array;
     std::vector<std::uint64_t> tasks;
   };
-  const Row rows[] = {{"1-4", {1, 2, 3, 4}}, {"0-6:2%2", {0, 2, 4, 6}}, {"3", {3}}, {"", {}}, {"x", {}}};
+  const Row rows[] = {{"1-4", {1, 2, 3, 4}},
+                      {"0-6:2%2", {0, 2, 4, 6}},
+                      {"0,2,5-9:2%2", {0, 2, 5, 7, 9}},
+                      {"3", {3}},
+                      {"", {}},
+                      {"x", {}}};
   tests::FakeSystem fake;
   System system = fake.interfaces();
   JobRef job = slurm_job();

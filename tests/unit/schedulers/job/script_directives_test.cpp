@@ -125,12 +125,17 @@ TEST_CASE("place, payer and life in each dialect") {
       {slurm, [](JobSpec& job) { job.application = "caffe"; }, "--comment=caffe"},
       {slurm,
        [](JobSpec& job) {
-         job.array = ArrayRange{0, 9, 2, 3};
+         job.array = ArrayRange{0, 9, 2, 3, {}};
        },
        "--array=0-9:2%3"},
       {slurm,
        [](JobSpec& job) {
-         job.array = ArrayRange{0, 9, 1, 0};
+         job.array = ArrayRange{0, 0, 1, 4, {ArrayRange{6, 6, 1, 0, {}}, ArrayRange{16, 32, 4, 0, {}}}};
+       },
+       "--array=0,6,16-32:4%4"},
+      {slurm,
+       [](JobSpec& job) {
+         job.array = ArrayRange{0, 9, 1, 0, {}};
        },
        "--output=/scratch/me/job/output.%a.log"},
       {slurm, [](JobSpec& job) { job.output = "logs/%j.out"; }, "--output=/scratch/me/logs/%j.out"},
@@ -160,27 +165,27 @@ TEST_CASE("place, payer and life in each dialect") {
       {pbs, [](JobSpec& job) { job.runner = Runner::srun; }, ""},
       {pbs,
        [](JobSpec& job) {
-         job.array = ArrayRange{0, 9, 2, 3};
+         job.array = ArrayRange{0, 9, 2, 3, {}};
        },
        "-J 0-9:2%3"},
       {pbs,
        [](JobSpec& job) {
-         job.array = ArrayRange{0, 9, 1, 0};
+         job.array = ArrayRange{0, 9, 1, 0, {}};
        },
        "-o /scratch/me/job/scheduler.^array_index^.log"},
       {pbs,
        [](JobSpec& job) {
-         job.array = ArrayRange{0, 9, 1, 0};
+         job.array = ArrayRange{0, 9, 1, 0, {}};
        },
        "-r y"},
       {pbs,
        [](JobSpec& job) {
-         job.array = ArrayRange{3, 3, 1, 0};
+         job.array = ArrayRange{3, 3, 1, 0, {}};
        },
        "-J 3-4:2"},
       {pbs,
        [](JobSpec& job) {
-         job.array = ArrayRange{0, 9, 1, 0}, job.requeue.wanted = true;
+         job.array = ArrayRange{0, 9, 1, 0, {}}, job.requeue.wanted = true;
        },
        ""},
       {pbs,
@@ -199,7 +204,7 @@ TEST_CASE("place, payer and life in each dialect") {
       {pbs, [](JobSpec&) {}, "-r n"},
       {torque,
        [](JobSpec& job) {
-         job.array = ArrayRange{0, 4, 2, 0};
+         job.array = ArrayRange{0, 4, 2, 0, {}};
        },
        "-t 0,2,4"},
       {torque, [](JobSpec& job) { job.project = "p1"; }, ""},
@@ -253,7 +258,7 @@ TEST_CASE("what cannot be started is refused") {
   job.signal.name = "KILL";
   CHECK_THROWS_AS(render(job), Error);
   job = job_of(SchedulerKind::local);
-  job.array = ArrayRange{0, 1, 1, 0};
+  job.array = ArrayRange{0, 1, 1, 0, {}};
   CHECK_THROWS_AS(render_local(job, job_dir, {}), Error);
 }
 
