@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "cli/run_output.hpp"
 
+#include "base/os/host_info.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "cli/run_ids.hpp"
 #include "launch/history/run_store.hpp"
 #include "launch/monitor/rank_files.hpp"
 #include "schedulers/client/job_log.hpp"
+#include "schedulers/client/submitted_job.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -96,7 +99,81 @@ RunWait wait_for_end(System& system, const std::string& directory, RunRecord rec
   return {record.end->exit_status, false};
 }
 
+// Of the job directory itself, or of one task of an array: its log, and what PBS caught.
+std::vector<std::string> logs_in(System& system, const std::string& job_dir, const std::string& task) {
+  const std::string end = task.empty() ? ".log" : "." + task + ".log";
+  std::vector<std::string> logs;
+  for (const char* name : {"/output", "/scheduler"})
+    if (system.files.exists(job_dir + name + end)) logs.push_back(job_dir + name + end);
+  return logs;
+}
+
+// A job script that somebody handed in by hand makes "run.ID" in its job directory, beside its log. ddlrun's
+// list of jobs has no such job, and its scheduler may not be asked from here.
+std::vector<std::string> job_logs_of(System& system, const std::string& run_dir) {
+  constexpr std::string_view lead = "run.";
+  const std::string_view name = base_name(run_dir);
+  if (!name.starts_with(lead)) return {};
+  const std::string task = schedulers::parts_of(std::string(name.substr(lead.size()))).task;
+  return logs_in(system, directory_of(run_dir), task.substr(0, task.find('.')));  // "3.requeue1"
+}
+
+LogPrinter untitled(const std::vector<std::string>& files) {
+  LogPrinter logs;
+  for (const std::string& file : files) logs.add(file, LogPrinter::Title::none);
+  return logs;
+}
+
+// Of a job's directory: of an array, the log of each task.
+std::vector<std::string> logs_of_job_directory(System& system, const std::string& directory) {
+  if (auto logs = logs_in(system, directory, ""); !logs.empty() || system.kernel == nullptr) return logs;
+  std::vector<std::string> logs;
+  for (const std::string& name : system.kernel->list_directory(directory))
+    if (name.starts_with("output.") && name.ends_with(".log")) logs.push_back(directory + "/" + name);
+  std::ranges::sort(logs);
+  return logs;
+}
+
+// "" where none of its runs has begun.
+std::string newest_run_in(System& system, const std::string& job_dir) {
+  std::string newest;
+  std::int64_t newest_start = 0;
+  for (const std::string& name : system.kernel->list_directory(job_dir)) {
+    const std::string directory = job_dir + "/" + name;
+    if (!name.starts_with("run.") || !system.files.exists(directory + "/run.json")) continue;
+    const auto start = static_cast<std::int64_t>(launch::read_run(system, directory, false).start_us);
+    if (!newest.empty() && start < newest_start) continue;
+    newest = directory;
+    newest_start = start;
+  }
+  return newest;
+}
+
 }  // namespace
+
+bool names_job_directory(System& system, const std::string& word) {
+  const bool is_path = word.find('/') != std::string::npos;
+  if (!is_path || system.files.exists(word + "/run.json")) return false;
+  return !logs_of_job_directory(system, word).empty();
+}
+
+int print_job_directory(System& system, const std::string& directory, bool follow) {
+  const auto files = logs_of_job_directory(system, directory);
+  LogPrinter logs;
+  for (const std::string& file : files)
+    logs.add(file, files.size() > 1 ? LogPrinter::Title::path : LogPrinter::Title::none);
+  const std::string run =
+      follow && system.kernel != nullptr ? newest_run_in(system, directory) : std::string();
+  if (!run.empty())
+    return wait_for_end(system, run, launch::read_run(system, run, false), std::move(logs), "logs -f").status;
+  logs.print_new(system);
+  logs.end_line(system);
+  if (follow)
+    throw Error(ErrorKind::request,
+                {"no run of ddlrun launch has begun in this job's directory, so its end is not seen",
+                 directory, "ddlrun logs " + quote_shell(printable(directory, 200))});
+  return 0;
+}
 
 void print_run_output(System& system, const std::string& run) {
   const std::string directory = launch::find_run_directory(system, run);
@@ -106,6 +183,12 @@ void print_run_output(System& system, const std::string& run) {
   logs.end_line(system);
   if (logs.any_printed()) return;
   const RunState state = launch::find_run_state(system, record);
+  if (!keeps_output(record)) {
+    LogPrinter of_job = untitled(job_logs_of(system, directory));
+    of_job.print_new(system);
+    of_job.end_line(system);
+    if (of_job.seen()) return;
+  }
   if (!keeps_output(record)) refuse_without_output(directory, run, state, record);
   report_empty_files(system, run, state, record);
 }
@@ -113,9 +196,10 @@ void print_run_output(System& system, const std::string& run) {
 int follow_run_output(System& system, const std::string& run) {
   const std::string directory = launch::find_run_directory(system, run);
   RunRecord record = launch::read_run(system, directory, false);
-  if (!keeps_output(record))
+  const auto of_job = keeps_output(record) ? std::vector<std::string>() : job_logs_of(system, directory);
+  if (!keeps_output(record) && of_job.empty())
     refuse_without_output(directory, run, launch::find_run_state(system, record), record);
-  LogPrinter logs = rank_logs(directory, record.rank_count);
+  LogPrinter logs = of_job.empty() ? rank_logs(directory, record.rank_count) : untitled(of_job);
   return wait_for_end(system, directory, std::move(record), std::move(logs), "logs -f").status;
 }
 

@@ -20,6 +20,14 @@ void print_run_output(System& system, const std::string& run);
 // the run alone: 128 + its number.
 int follow_run_output(System& system, const std::string& run);
 
+// Whether a word is the directory of a job, as its script leaves it: DIR/output.log, of an array
+// DIR/output.N.log.
+bool names_job_directory(System& system, const std::string& word);
+
+// Prints the logs in it; with `follow`, also what is added until its newest run ends, whose exit status it
+// returns.
+int print_job_directory(System& system, const std::string& directory, bool follow);
+
 struct RunWait {
   int status = 0;              // the exit status of the run; 128 + a signal that came meanwhile
   bool is_left_alone = false;  // by that signal: the run goes on

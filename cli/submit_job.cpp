@@ -5,6 +5,7 @@
 #include "base/text/error.hpp"
 #include "base/text/interpreter.hpp"
 #include "base/text/text.hpp"
+#include "cli/dry_run_notes.hpp"
 #include "cli/passed_options.hpp"
 #include "launch/plan/choose_program.hpp"
 #include "launch/plan/job_threads.hpp"
@@ -108,9 +109,10 @@ void choose_affinity(System& system, JobRequest& wanted) {
         "...)");
 }
 
-// What `launch` sets in the job for the threads of each rank. With another runner the script itself has these
-// variables; with a template of the user's it is not known what the script starts.
-void print_thread_variables(System& system, const JobSpec& job) {
+// How `launch` numbers the ranks in the job, and what it sets for the threads of each. With another runner
+// the script itself has these variables; with a template of the user's it is not known what the script
+// starts.
+void print_launch_choices(System& system, const JobSpec& job) {
   if (job.runner != Runner::ddlrun || !job.script_template.empty()) return;
   launch::LaunchFlags flags;
   flags.program = program_from_here(job);
@@ -122,7 +124,9 @@ void print_thread_variables(System& system, const JobSpec& job) {
   const auto cores = static_cast<int>(job.cores_per_node), ranks = static_cast<int>(job.ranks_per_node());
   const bool is_crowded = cores > 0 && ranks > cores;  // by --oversubscribe, which binds no rank to a core
   if (is_crowded) flags.bind_to = "none";
+  if (job.order == topology::RankOrder::packed) flags.plan.order = "packed";
   const launch::LaunchSpec spec = launch::resolve_launch_spec(system, flags);
+  system.err(order_note(job.dims, spec.placement.plan.order));
   launch::ExpectedRanks expected;
   expected.fewest_cores = cores > 0 ? std::max(1, cores / ranks) : static_cast<int>(job.threads);
   expected.most_cores = cores > 0 ? (cores + ranks - 1) / ranks : expected.fewest_cores;
@@ -146,15 +150,11 @@ int show_submission(System& system, const JobRequest& wanted, const schedulers::
   const schedulers::JobSpec& job = wanted.parsed.job;
   const PreparedJob prepared = prepare_job(system, wanted, scheduler, find_job_dir(system, job));
   system.out(prepared.script);
-  print_thread_variables(system, job);
-  Command submit = prepared.submit;
-  std::ranges::replace(submit, prepared.dir.script(), std::string("job.sh"));
-  // The log is in that directory, and a scheduler does not make directories.
-  system.err(
-      "ddlrun: dry run, nothing is written; submit makes this directory, saves the script there as job.sh "
-      "and "
-      "runs:\n" +
-      render_shell(Command{"mkdir", "-p", prepared.dir.path}) + "\n" + render_shell(submit) + "\n");
+  print_launch_choices(system, job);
+  const std::string handed_to = job.scheduler == SchedulerKind::slurm ? "sbatch" : "qsub";
+  if (job.scheduler != SchedulerKind::local && find_program(system, handed_to).empty())
+    system.err(foreign_paths_note(job, wanted.settings, handed_to));
+  system.err(hand_in_note(job, prepared, scheduler.name()));
   return 0;
 }
 
@@ -249,6 +249,9 @@ void check_request(System& system, const JobRequest& wanted, const CommandRunner
 }  // namespace
 
 int submit_job(System& system, const JobOptions& options, bool detach) {
+  constexpr std::array<std::string_view, 2> own{"--dry-run", "--detach"};
+  const auto own_option = find_own_option("ddlrun submit", own, options.program);
+  if (own_option && !options.dry_run) system.err(render_message("ddlrun", "warning", *own_option));
   const CommandRunner ask = ask_once(system);  // the list of a large cluster's nodes is long
   JobRequest wanted = load_job_request(system, options, ask, check_passed_options);
   if (!wanted.parsed.errors.empty()) return print_errors(system, wanted);

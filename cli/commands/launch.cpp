@@ -4,12 +4,15 @@
 
 #include "cli/argv_capture.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/dry_run_notes.hpp"
 #include "cli/launch_flags.hpp"
 #include "launch/plan/launch_spec.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <array>
 #include <memory>
+#include <string_view>
 
 namespace ddlrun::cli {
 
@@ -57,6 +60,12 @@ Subcommand launch_command() {
     return [flags, &app](System& system) {
       flags->origin.is_typed = true;
       flags->origin.captured_arguments = captured_arguments(app);
+      constexpr std::array<std::string_view, 1> own{"--dry-run"};
+      const auto own_option = find_own_option("ddlrun launch", own, flags->program);
+      // In a job of submit, it was said before the job was handed in.
+      const bool is_job = !system.environment.get("DDLRUN_JOB_ID").empty();
+      if (own_option && !flags->dry_run && !is_job)
+        system.err(render_message("ddlrun", "warning", *own_option));
       return run_launch_spec(system, resolve_launch_spec(system, *flags));
     };
   };

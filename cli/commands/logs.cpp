@@ -26,6 +26,7 @@ constexpr std::string_view logs_examples =
   ddlrun logs 1234      # of job 1234; of an array: of each task
   ddlrun logs 1234_2    # of one task; of the newest job: last_2
   ddlrun logs 20261126-101502-x4Kd2P   # what --tee or --rank-output files kept of a run of ddlrun launch
+  ddlrun logs ddlrun-jobs/train-20261126-101502   # of a job script that was handed in by hand
   ddlrun logs -f 1234   # follow the log until the end of the job; the exit status is that of the job
   ddlrun logs -f last   # the same of the newest job or run)";
 
@@ -75,8 +76,9 @@ int run_logs(System& system, const LogsOptions& options) {
     throw Error(ErrorKind::usage, {fmt::format("logs takes one job, not {}", options.ids.size()), "",
                                    "ddlrun logs ID; ddlrun jobs lists yours"});
   }
-  const auto [run, id] =
-      find_meant(system, options.ids.empty() ? "last" : options.ids.front(), PlainJob::counts);
+  const std::string word = options.ids.empty() ? "last" : options.ids.front();
+  if (names_job_directory(system, word)) return print_job_directory(system, word, options.follow);
+  const auto [run, id] = find_meant(system, word, PlainJob::counts);
   if (!run.empty()) {
     if (options.follow) return follow_run_output(system, run);
     print_run_output(system, run);

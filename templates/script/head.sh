@@ -29,3 +29,6 @@ ddl_fail() {
   } 2>/dev/null || :
   exit "${3:-3}"
 }
+# Handed in by hand, the job has no directory yet.
+(umask 077 && mkdir -p -- "$ddl_dir") ||
+  ddl_fail "$ddl_dir cannot be made on this host" "ls -ld $(printf %q "${ddl_dir%/*}")   # on this host"

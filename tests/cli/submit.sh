@@ -18,9 +18,63 @@ done
 expect 0 'qsub job.sh' "$DDLRUN" submit --pbs 4x2x1 --cores-per-node 68 --walltime 1h --dry-run -- ./train
 grep -q '^#PBS -l select=2:ncpus=68:mpiprocs=4' out || fail "no select: $(grep '^#PBS' out)"
 if [ -e ddlrun-jobs ] || [ -e state ]; then fail "a dry run wrote something"; fi
-# The directory of the log must exist: submit prints the command that makes it.
+# PBS brings its file at the end of the job; the script has made the directory by then.
+has_not 'a directory that PBS does not need' err 'mkdir'
+# Slurm opens its file before the script starts: submit prints the command that makes the directory.
+expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --walltime 1h --dry-run -- ./train
 mkdir_line=$(grep '^mkdir -p ' err) || fail "no mkdir to type: $(cat err)"
-case "$(sed -n 's/^#PBS -o //p' out)" in "${mkdir_line#mkdir -p }"/*) ;; *) fail "'$mkdir_line' is not for the log" ;; esac
+case "$(sed -n 's/^#SBATCH --output=//p' out)" in "${mkdir_line#mkdir -p }"/*) ;; *) fail "'$mkdir_line' is not for the log" ;; esac
+
+# A script that is handed in by hand makes its directory, for its log and its exit status; `logs` finds the log there.
+mkdir by_hand && cd by_hand || exit 1
+"$DDLRUN" submit --pbs 1x1 --cores-per-node 1 --walltime 1h --doctor off --dry-run -- sh -c 'echo of the program' > solve.sh 2> /dev/null
+by_hand=$(sed -n 's/^ddl_dir=//p' solve.sh)
+[ ! -e "$by_hand" ] || fail "a dry run made $by_hand"
+expect 0 '' env -u PBS_JOBID bash solve.sh
+same 'the status of a script by hand' 0 "$(cat "$by_hand/exit_status")"
+same 'mode of its directory' 700 "$(stat -c %a "$by_hand")"
+for word in last "$by_hand" "ddlrun-jobs/${by_hand##*/}"; do
+  expect 0 'of the program' "$DDLRUN" logs "$word"
+  expect 0 'of the program' "$DDLRUN" logs -f "$word"
+done
+rm -r ddlrun-jobs
+expect_refusal 3 'there is no run in this directory' "$DDLRUN" logs "ddlrun-jobs/${by_hand##*/}"
+cd .. || exit 1
+
+# How launch numbers the ranks in the job; 16 ranks of mpirun would fill a node first.
+expect 0 'order: ddl: rank 1 is on node 2; --order packed fills node 1 first' \
+  "$DDLRUN" submit --pbs --cores-per-node 8 4x4 --walltime 1h --dry-run -- ./train
+expect 0 'order: packed: ranks 0 to 3 are on node 1' \
+  "$DDLRUN" submit --pbs --cores-per-node 8 4x4 --order packed --walltime 1h --dry-run -- ./train
+expect 0 'order: packed' "$DDLRUN" submit --slurm 4x4 --framework pytorch --walltime 1h --dry-run -- ./train
+expect 0 '' "$DDLRUN" submit --slurm 4x1 --walltime 1h --dry-run -- ./train
+has_not 'one node has one order' err 'order:'
+
+# Without qsub here the paths in the script are of another machine.
+no_scheduler=(env PATH=/usr/bin:/bin)
+if ! PATH=/usr/bin:/bin command -v qsub > /dev/null; then
+  expect 0 "note: no qsub here, and the script has of this host its ddlrun $(readlink -f "$DDLRUN") and its working directory $PWD;" \
+    "${no_scheduler[@]}" "$DDLRUN" submit --pbs 1x1 --cores-per-node 1 --walltime 1h --dry-run -- true
+  expect 0 '' "${no_scheduler[@]}" "$DDLRUN" submit --pbs 1x1 --cores-per-node 1 --walltime 1h --ddlrun /opt/ddlrun --workdir /tmp \
+    --dry-run -- true
+  has_not 'both paths are named' err 'note: no qsub'
+fi
+
+# An option of ddlrun that the program gets: one line ahead of the submission, which goes on.
+expect 0 "--dry-run behind '--' goes to the program" "$DDLRUN" submit "${small[@]}" 1x1 -- echo --dry-run
+grep -qx -- --dry-run out || fail "the program has no --dry-run: $(cat out)"
+rm -rf ddlrun-jobs state
+expect 0 "--dry-run behind '--' goes to the program" "$DDLRUN" launch 1 -- echo --dry-run
+expect 0 '' "$DDLRUN" launch 1 --dry-run -- echo --dry-run
+has_not 'a dry run without a warning' err 'goes to the program'
+
+# Lists of Slurm, and GPUs of nodes without a number.
+expect 0 '' "$DDLRUN" submit --slurm --queue gpu,gpu_long --array 0,2,5-9:2%2 1x1 --walltime 1h --dry-run -- ./train
+has 'partitions' out '#SBATCH --partition=gpu,gpu_long'
+has 'a list of tasks' out '#SBATCH --array=0,2,5-9:2%2'
+expect 2 "a list of partitions is Slurm's" "$DDLRUN" submit --pbs --queue gpu,gpu_long --cores-per-node 8 1x1 --walltime 1h --dry-run -- ./train
+expect 2 'neither says how many ranks each node has' "$DDLRUN" submit --slurm --nodes 2 --gpus per-rank --walltime 1h --dry-run -- ./train
+has 'what to type' err 'try: --dims 4x2   # 4 ranks with a GPU each on each node; or --gpus 4'
 # doctor in the job knows what launch passes to all ranks: that is no leftover of the first host.
 expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --walltime 1h --dry-run -- ./train
 # shellcheck disable=SC2016

@@ -37,6 +37,9 @@ ddl_fail() {
   } 2>/dev/null || :
   exit "${3:-3}"
 }
+# Handed in by hand, the job has no directory yet.
+(umask 077 && mkdir -p -- "$ddl_dir") ||
+  ddl_fail "$ddl_dir cannot be made on this host" "ls -ld $(printf %q "${ddl_dir%/*}")   # on this host"
 
 # However this ends, its status is written down, unless the job starts again.
 rm -f -- "$ddl_status_file" "$ddl_stop_file"
