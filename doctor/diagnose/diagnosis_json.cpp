@@ -2,6 +2,7 @@
 #include "doctor/diagnose/diagnosis_json.hpp"
 
 #include "doctor/diagnose/line_pattern.hpp"
+#include "doctor/diagnose/signatures_yaml.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -67,6 +68,16 @@ Json to_json(const Signature& signature) {
   }
   json["topics"] = Json::array();
   for (const HelpTopic& topic : signature.topics) json["topics"].push_back(topic.file + " / " + topic.topic);
+  json["facts"] = Json::array();
+  for (const FactRule& fact : signature.facts) {
+    Json one{{"status", fact.statuses}};
+    if (!fact.from.empty()) one["from"] = fact.from;
+    if (fact.log_is_empty) one["empty"] = true;
+    if (!fact.last_line_has.empty()) one["last_line"] = fact.last_line_has;
+    json["facts"].push_back(std::move(one));
+  }
+  for (const auto& [key, flag] : signature_flags)
+    if (signature.*flag) json[std::string(key)] = true;
   json["exit_statuses"] = Json::array();
   for (const FactRule& fact : signature.facts) {
     for (const int status : fact.statuses) json["exit_statuses"].push_back(status);
@@ -98,7 +109,7 @@ std::string render_diagnosis_json(const Diagnosis& diagnosis) {
 }
 
 std::string render_signatures_json(const std::vector<const Signature*>& signatures) {
-  Json json{{"schema", "ddlrun.signatures/1"}, {"signatures", Json::array()}};
+  Json json{{"schema", signatures_schema}, {"signatures", Json::array()}};
   for (const Signature* signature : signatures) json["signatures"].push_back(to_json(*signature));
   return dump(json);
 }

@@ -21,19 +21,6 @@ namespace ddlrun::diagnose {
 
 namespace {
 
-// Keys whose value is true or false; README.md has their meanings.
-constexpr auto flags = std::to_array<std::pair<std::string_view, bool Signature::*>>(
-    {{"may_follow", &Signature::may_follow},
-     {"unless_rank_ended", &Signature::unless_rank_ended},
-     {"unless_rank_failed", &Signature::unless_rank_failed},
-     {"unless_peer_ended", &Signature::unless_peer_ended},
-     {"reports_peer_end", &Signature::reports_peer_end},
-     {"unless_run_continues", &Signature::unless_run_continues},
-     {"shows_stack", &Signature::shows_stack},
-     {"fails_alone", &Signature::fails_alone},
-     {"ends_use", &Signature::ends_use},
-     {"last_counts", &Signature::last_counts}});
-
 // True where each value out of a log stays one word of the shell that runs the remedy: not within quotes, nor
 // behind ssh, whose shell splits it once more. A comment is not run.
 bool is_one_word(std::string_view remedy) {
@@ -60,7 +47,11 @@ class Reader {
   explicit Reader(const std::string& file) : file_(file) {}
 
   SignatureSet read(const YamlValue& root) const {
-    need_mapping(root, {"signatures", "endings"});
+    need_mapping(root, {"signatures", "endings", "schema"});
+    if (const YamlValue* schema = root.find("schema");
+        schema != nullptr && text(*schema) != signatures_schema)
+      refuse(*schema, fmt::format("schema '{}'", printable(schema->text, 40)),
+             std::string(signatures_schema));
     SignatureSet set;
     if (const YamlValue* list = root.find("signatures")) {
       for (const YamlValue& item : items(*list)) add_signature(set, item);
@@ -208,9 +199,9 @@ class Reader {
   }
 
   Signature read_signature(const YamlValue& value) const {
-    std::vector<std::string> keys{"id",    "class", "title", "match",    "topics",
-                                  "facts", "cause", "try",   "reference"};
-    for (const auto& [key, flag] : flags) keys.emplace_back(key);
+    std::vector<std::string> keys{"id",    "class", "title", "match",     "topics",
+                                  "facts", "cause", "try",   "reference", "exit_statuses"};
+    for (const auto& [key, flag] : signature_flags) keys.emplace_back(key);
     need_mapping(value, keys);
     Signature signature;
     signature.id = required_text(value, "id");
@@ -232,7 +223,14 @@ class Reader {
     if (const YamlValue* facts = value.find("facts")) {
       for (const YamlValue& item : items(*facts)) signature.facts.push_back(read_fact(item));
     }
-    for (const auto& [key, flag] : flags)
+    // --json has the statuses beside the facts too, for its other readers.
+    if (const YamlValue* statuses = value.find("exit_statuses"); statuses != nullptr) {
+      FactRule fact;
+      for (const YamlValue& item : items(*statuses)) fact.statuses.push_back(read_int(item));
+      if (value.find("facts") == nullptr && !fact.statuses.empty())
+        signature.facts.push_back(std::move(fact));
+    }
+    for (const auto& [key, flag] : signature_flags)
       if (const YamlValue* set = value.find(key)) signature.*flag = read_bool(*set);
     const bool can_be_found =
         !signature.patterns.empty() || !signature.topics.empty() || !signature.facts.empty();

@@ -4,12 +4,29 @@
 
 #include "doctor/diagnose/signature.hpp"
 
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ddlrun::diagnose {
+
+constexpr std::string_view signatures_schema = "ddlrun.signatures/1";
+
+// Keys whose value is true or false; docs/diagnose.md has their meanings.
+constexpr auto signature_flags = std::to_array<std::pair<std::string_view, bool Signature::*>>(
+    {{"may_follow", &Signature::may_follow},
+     {"unless_rank_ended", &Signature::unless_rank_ended},
+     {"unless_rank_failed", &Signature::unless_rank_failed},
+     {"unless_peer_ended", &Signature::unless_peer_ended},
+     {"reports_peer_end", &Signature::reports_peer_end},
+     {"unless_run_continues", &Signature::unless_run_continues},
+     {"shows_stack", &Signature::shows_stack},
+     {"fails_alone", &Signature::fails_alone},
+     {"ends_use", &Signature::ends_use},
+     {"last_counts", &Signature::last_counts}});
 
 // Error{request} at FILE:LINE:COLUMN where something is wrong.
 SignatureSet parse_signatures(std::string_view text, const std::string& file_name);

@@ -83,6 +83,13 @@ expect 1 'the scratch disk of n17 is full [SITE1]' "$DDLRUN" diagnose "$work/own
 sed 's/class: P/class: X/' "$work/own.yaml" >"$work/bad.yaml"
 expect_refusal 3 'bad.yaml:3:10' "$DDLRUN" diagnose "$work/own.log" --signatures "$work/bad.yaml"
 
+# What --explain prints as JSON is such a file, and so is the example of a centre.
+"$DDLRUN" diagnose --explain R17 --json | sed 's/"R17"/"SITE17"/' >"$work/copy.json"
+printf 'double free or corruption (out)\n' >"$work/free.log"
+expect 1 'SITE17' "$DDLRUN" diagnose "$work/free.log" --signatures "$work/copy.json"
+expect 1 'the scratch quota is used up on n17 [SITE1]' "$DDLRUN" diagnose "$work/own.log" \
+  --signatures "$DDLRUN_SOURCE_DIR/examples/site/signatures.yaml"
+
 # Not a log.
 expect_refusal 3 'No such file' "$DDLRUN" diagnose "$work/nosuch.log"
 expect_refusal 3 'Is a directory' "$DDLRUN" diagnose "$work"

@@ -3,6 +3,7 @@
 #include "doctor/diagnose/signatures_yaml.hpp"
 
 #include "base/text/error.hpp"
+#include "doctor/diagnose/diagnosis_json.hpp"
 #include "tests/support/mutate.hpp"
 
 #include <doctest/doctest.h>
@@ -33,6 +34,22 @@ TEST_CASE("a user's signature file is read") {
   const SignatureSet both = merge_signatures(*builtin_signatures(), set);
   CHECK(both.signatures.size() == builtin_signatures()->signatures.size() + 1);
   CHECK(merge_signatures(both, set).signatures.size() == both.signatures.size());
+}
+
+TEST_CASE("what --explain ID --json prints is a signature file") {
+  for (const Signature& signature : builtin_signatures()->signatures) {
+    const std::string printed = render_signatures_json({&signature});
+    const SignatureSet read = parse_signatures(printed, "printed.json");
+    CAPTURE(signature.id);
+    REQUIRE(read.signatures.size() == 1);
+    CHECK(render_signatures_json({&read.signatures[0]}) == printed);
+    for (const auto& [key, flag] : signature_flags) CHECK(read.signatures[0].*flag == signature.*flag);
+  }
+  CHECK_THROWS_AS(parse_signatures("schema: ddlrun.diagnose/1\n" + good, "own.yaml"), ddlrun::Error);
+  // Of a version that had no facts.
+  const SignatureSet older = parse_signatures(good + "  exit_statuses: [3]\n", "own.yaml");
+  REQUIRE(older.signatures[0].facts.size() == 1);
+  CHECK(older.signatures[0].facts[0].statuses == std::vector<int>{3});
 }
 
 TEST_CASE("an error in a signature file names its place") {
