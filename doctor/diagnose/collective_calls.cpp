@@ -16,6 +16,7 @@ namespace ddlrun::diagnose {
 namespace {
 
 constexpr std::size_t max_ranks = 4096;
+constexpr std::size_t max_silent = 64;
 
 // The text behind `name`, up to one of `ends`.
 std::string_view field_of(std::string_view text, std::string_view name, std::string_view ends) {
@@ -52,12 +53,31 @@ void CollectiveCalls::take(const ReadLine& line) {
   by_rank_.emplace(rank, std::move(one));
 }
 
+bool CollectiveCalls::are_of_one_group() const {
+  return std::ranges::all_of(
+      by_rank_, [&](const auto& row) { return row.second.group == by_rank_.begin()->second.group; });
+}
+
+std::optional<CollectiveReport> CollectiveCalls::report() const {
+  if (by_rank_.empty() || !are_of_one_group()) return std::nullopt;
+  const auto is_lower = [](const auto& a, const auto& b) { return a.second.number < b.second.number; };
+  const auto [lowest, highest] = std::minmax_element(by_rank_.begin(), by_rank_.end(), is_lower);
+  CollectiveReport report;
+  for (const auto& [rank, call] : by_rank_) {
+    report.ranks.push_back(rank);
+    const bool is_behind = call.number == lowest->second.number && call.number < highest->second.number;
+    if (is_behind) report.behind.push_back(rank);
+  }
+  for (std::uint32_t rank = 0; rank < by_rank_.rbegin()->first && report.silent.size() < max_silent; ++rank)
+    if (!by_rank_.contains(rank)) report.silent.push_back(rank);
+  report.source = source_;
+  report.first = (report.behind.empty() ? by_rank_.begin() : lowest)->second.evidence;
+  return report;
+}
+
 std::optional<CollectiveMismatch> CollectiveCalls::mismatch() const {
   if (by_rank_.size() < 2) return std::nullopt;
-  const auto& group = by_rank_.begin()->second.group;
-  const bool of_one_group = std::all_of(by_rank_.begin(), by_rank_.end(),
-                                        [&](const auto& row) { return row.second.group == group; });
-  if (!of_one_group) return std::nullopt;
+  if (!are_of_one_group()) return std::nullopt;
   const auto key_of = [](const CollectiveCall& call) {
     return std::tuple(call.number, call.operation, call.elements);
   };

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace ddlrun::diagnose {
 
@@ -34,13 +35,26 @@ struct CollectiveMismatch {
   EvidenceLine evidence;
 };
 
+// Who waited for its time limit in the calls of one group.
+struct CollectiveReport {
+  std::vector<std::uint32_t> ranks;   // all that report it, ascending
+  std::vector<std::uint32_t> behind;  // those with the lowest number, if others have a higher one
+  std::vector<std::uint32_t> silent;  // between rank 0 and the highest: they report nothing
+  std::uint32_t source = 0;
+  EvidenceLine first;  // of the lowest rank behind, else of the lowest rank
+};
+
 class CollectiveCalls {
  public:
   // A line with "SeqNum=".
   void take(const ReadLine& line);
   std::optional<CollectiveMismatch> mismatch() const;
+  // Nothing for calls of several groups, whose numbers cannot be compared.
+  std::optional<CollectiveReport> report() const;
 
  private:
+  bool are_of_one_group() const;
+
   std::map<std::uint32_t, CollectiveCall> by_rank_;  // the first of each, at most 4096
   std::uint32_t source_ = 0;
 };

@@ -3,6 +3,7 @@
 
 #include "base/text/text.hpp"
 #include "doctor/diagnose/alike_failure.hpp"
+#include "doctor/diagnose/collective_cause.hpp"
 #include "doctor/diagnose/exception_cause.hpp"
 #include "doctor/diagnose/exit_status.hpp"
 #include "doctor/diagnose/finding_text.hpp"
@@ -135,25 +136,6 @@ void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed
   add_advice(finding, message, 0);
   add_tagging(finding, log, diagnosis);
   insert_before(findings, explains ? SignatureClass::ending : SignatureClass::secondary, std::move(finding));
-}
-
-// Ranks that wait in different collectives: more specific than a collective that did not end in time.
-void add_mismatch(Diagnosis& diagnosis, const LogFacts& log) {
-  const auto mismatch = log.collectives.mismatch();
-  const Signature* signature = find_signature(log.signatures, collective_mismatch_id);
-  if (!mismatch || signature == nullptr) return;
-  auto& findings = diagnosis.also_seen;
-  const auto timeout = std::find_if(findings.begin(), findings.end(), [](const Finding& finding) {
-    return finding.id == collective_timeout_id;
-  });
-  if (timeout == findings.end()) return;
-  Finding finding =
-      finding_for(*signature, {mismatch->rank, log.matches.host_of(mismatch->rank)}, "", log, diagnosis);
-  finding.kind = SignatureClass::generic;
-  finding.title += ": " + mismatch->text;
-  finding.evidence.push_back(
-      {log.sources[mismatch->source], mismatch->evidence.line, mismatch->evidence.text});
-  findings.insert(timeout, std::move(finding));
 }
 
 // A crash is in the function that the stack names, and a remedy for its library comes first.
@@ -350,7 +332,7 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
   add_status_causes(diagnosis, log);
   mark_alike_failures(diagnosis, log);
   add_exception(diagnosis, log, last.of_cause);
-  add_mismatch(diagnosis, log);
+  add_collective_cause(diagnosis, log);
   auto& findings = diagnosis.also_seen;
   promote_explanation(diagnosis, log);
   if (!end.status) demote_survived(findings, log);
@@ -360,6 +342,7 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
                                   return f.kind <= SignatureClass::secondary && !is_mere_warning(f);
                                 });
   if (!ended_well(end)) add_likely(diagnosis, log, certainly_failed);
+  add_last_sign_of_life(diagnosis, log);
   if (!end.status) {
     add_wait(diagnosis, log);
     add_nul_end(diagnosis, log);

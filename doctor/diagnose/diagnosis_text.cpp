@@ -38,7 +38,7 @@ std::string render_where(const Finding& finding, std::uint32_t ranks_of_run) {
   if (finding.all_hosts.size() > 1) text += "; also on " + sanitize(join(finding.all_hosts, ", "), 600);
   if (finding.all_ranks.size() > 1) {
     const std::vector<int> ranks(finding.all_ranks.begin(), finding.all_ranks.end());
-    text += "; ranks " + render_ranges(ranks);
+    text += (text.empty() ? "ranks " : "; ranks ") + render_ranges(ranks);
   }
   return text;
 }
@@ -162,7 +162,8 @@ std::string render_no_trouble(const Diagnosis& diagnosis) {
   };
   if (diagnosis.end.status && std::ranges::any_of(diagnosis.also_seen, is_error))
     return fmt::format(
-        "exit status 0 in spite of errors in {}: the program went on, or its status was lost on the way\n",
+        "exit status 0 in spite of errors, in a log of {}: the program went on, or its status was lost on "
+        "the way\n",
         lines);
   if (diagnosis.end.status) return fmt::format("no trouble found in {}\n", lines);
   std::string text = fmt::format("no known failure in {}\n", lines);

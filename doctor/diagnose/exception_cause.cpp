@@ -97,6 +97,20 @@ Finding* add_to_known(std::vector<Finding>& findings, const PythonException& exc
     return finding.kind <= SignatureClass::generic &&
            shows_line(finding, source, exception.evidence.back().line);
   });
+  // A signature explains the exception from which this one was raised: both belong together.
+  const auto explains_root = [&](const Finding& finding) {
+    return finding.kind <= SignatureClass::generic && !exception.root.empty() &&
+           std::ranges::any_of(exception.chain_evidence, [&](const EvidenceLine& line) {
+             return shows_line(finding, source, line.line);
+           });
+  };
+  const auto root = explained == findings.end() ? std::ranges::find_if(findings, explains_root) : explained;
+  if (explained == findings.end() && root != findings.end()) {
+    root->title += "; the program ends with " + exception.title();
+    for (const EvidenceLine& line : exception.evidence)
+      if (!shows_line(*root, source, line.line)) root->evidence.push_back({source, line.line, line.text});
+    return &*root;
+  }
   if (explained != findings.end()) {
     if (!shows_line(*explained, source, frame.line))
       explained->evidence.insert(explained->evidence.begin(), {source, frame.line, frame.text});
@@ -151,16 +165,19 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last
   if (place.host.empty() && place.rank) place.host = log.matches.host_of(*place.rank);
   const std::string message = exception->headline();
   const Signature* error = error_class(log.signatures, message);
+  const bool is_unclassed = error == nullptr || error->patterns.empty();
+  if (is_unclassed && !exception->root.empty()) error = error_class(log.signatures, exception->root);
   Finding finding =
       finding_for(error == nullptr ? *signature : *error, place, message, log, diagnosis, exception->path);
   finding.id = signature->id;
   finding.kind = SignatureClass::generic;
   finding.reference = signature->reference;
-  finding.title = message;
-  if (!exception->file.empty()) finding.title += fmt::format(" ({}:{})", exception->file, exception->line);
+  finding.title = exception->title();
+  if (!exception->related.empty()) finding.title += ", " + exception->related;
   if (shown.ranks.size() > 1) finding.all_ranks.assign(shown.ranks.begin(), shown.ranks.end());
   finding.fails_alike = fails_alike;
   finding.evidence = lines_in(source, exception->evidence);
+  const std::vector<LogLine> chain = lines_in(source, exception->chain_evidence);
   finding.following = lines_in(source, exception->following);
 
   if (!exception->file.empty() && exception->type != "KeyboardInterrupt") {
@@ -213,6 +230,7 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last
     const bool may_follow = known != nullptr && known->may_follow;
     return other.kind == SignatureClass::generic ? later || may_follow : later && may_follow;
   });
+  finding.evidence.insert(finding.evidence.end(), chain.begin(), chain.end());
   findings.insert(at, std::move(finding));
 }
 

@@ -4,6 +4,7 @@
 #include "base/text/text.hpp"
 #include "doctor/diagnose/salient_lines.hpp"
 #include "doctor/diagnose/sanitize.hpp"
+#include "doctor/diagnose/usage_footer.hpp"
 #include "doctor/diagnose/words.hpp"
 
 namespace ddlrun::diagnose {
@@ -28,7 +29,9 @@ void add_following(std::vector<EvidenceLine>& following, std::uint64_t last, std
                    std::string_view text) {
   text = trim(text);
   if (following.size() >= most_following || line > last + max_gap || text.empty()) return;
-  if (is_of_stack(text) || is_report(text) || is_boilerplate(text) || is_decoration(text)) return;
+  if (is_of_stack(text) || is_report(text) || is_boilerplate(text) || is_decoration(text) ||
+      is_usage_footer(text))
+    return;
   const bool is_alike = !following.empty() && text.size() >= same_begin &&
                         following.back().text.starts_with(text.substr(0, same_begin));
   if (is_alike) return;

@@ -217,6 +217,36 @@ LinePrefix split_prefix(std::string_view line, std::uint32_t ranks) {
   return prefix;
 }
 
+namespace {
+
+// "[1,2]<stderr>:", or "".
+std::string_view output_tag(std::string_view line) {
+  constexpr std::size_t longest = 100;
+  const std::size_t close = line.find("]<std");
+  if (!line.starts_with('[') || close > longest) return {};
+  const std::size_t colon = line.find(">:", close);
+  return colon > longest ? std::string_view() : line.substr(0, colon + 2);
+}
+
+}  // namespace
+
+bool repeats_tag(std::string_view line) {
+  const std::string_view tag = output_tag(line);
+  return !tag.empty() && line.find(tag, tag.size()) != std::string_view::npos;
+}
+
+std::string without_repeated_tags(std::string_view line) {
+  const std::string_view tag = output_tag(line);
+  std::string plain(tag);
+  if (tag.empty()) return std::string(line);
+  for (line.remove_prefix(tag.size()); !line.empty();) {
+    const std::size_t next = line.find(tag);
+    plain += line.substr(0, next);
+    line.remove_prefix(next == std::string_view::npos ? line.size() : next + tag.size());
+  }
+  return plain;
+}
+
 std::string strip_escapes(std::string_view line) {
   std::string plain;
   for (std::size_t i = 0; i < line.size(); ++i) {

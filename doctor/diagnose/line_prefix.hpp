@@ -47,6 +47,11 @@ std::optional<std::uint32_t> rank_in_text(std::string_view text);
 LinePrefix split_prefix(std::string_view line,
                         std::uint32_t ranks = std::numeric_limits<std::uint32_t>::max());
 
+// "[1,2]<stderr>:a [1,2]<stderr>:b" -> "[1,2]<stderr>:a b": mpirun puts its tag before each piece that a rank
+// writes.
+std::string without_repeated_tags(std::string_view line);
+bool repeats_tag(std::string_view line);
+
 // Without ANSI escape sequences.
 std::string strip_escapes(std::string_view line);
 

@@ -174,6 +174,10 @@ void LogAnalysis::take_segment(std::string_view segment, bool touched) {
     plain = strip_escapes(segment);
     segment = plain;
   }
+  if (repeats_tag(segment)) {
+    plain = without_repeated_tags(segment);
+    segment = plain;
+  }
   std::vector<std::uint32_t> literals;
   if (touched) literals = index_->scanner().find_all(segment);
   if (literals.empty() && !is_attentive()) return;
@@ -269,11 +273,11 @@ std::vector<LogAnalysis::LastLine> LogAnalysis::last_lines(std::string_view text
   while (lines_ended_ + number + most_read > end && lines.size() < context_lines && !text.empty()) {
     const std::size_t before = text.rfind('\n');
     const std::size_t begin = before == npos ? 0 : before + 1;
-    const std::string plain = strip_escapes(text.substr(begin, max_read_line));
+    const std::string plain = without_repeated_tags(strip_escapes(text.substr(begin, max_read_line)));
     const LinePrefix prefix = split_prefix(plain, ranks_);
     const std::string_view rest = trim(prefix.text);
-    if (!rest.empty() && !is_decoration(rest) && !is_boilerplate(rest) && !is_of_report(plain) &&
-        !is_below_reason(rest))
+    if (!rest.empty() && !is_usage_footer(rest) && !is_decoration(rest) && !is_boilerplate(rest) &&
+        !is_of_report(plain) && !is_below_reason(rest))
       lines.insert(
           lines.begin(),
           {{sources_.back(), number, sanitize(rest)}, lines_ended_ + number, prefix.rank.has_value()});
@@ -290,6 +294,7 @@ std::vector<LogAnalysis::LastLine> LogAnalysis::last_lines(std::string_view text
 
 void LogAnalysis::remember_last_lines(std::string_view text) {
   last_lines_ = last_lines(text, line_);
+  footers_.take(text, lines_ended_ + line_);
   before_ = {};
 }
 
@@ -322,6 +327,7 @@ Diagnosis LogAnalysis::diagnosis(const RunStatus& end) const {
                    lines_of_source_,
                    texts_of(last_lines_),
                    texts_of(lines_before_end_),
+                   footers_,
                    hosts_,
                    names_ranks,
                    is_tagged_,

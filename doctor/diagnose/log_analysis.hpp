@@ -23,6 +23,7 @@
 #include "doctor/diagnose/run_traits.hpp"
 #include "doctor/diagnose/salient_lines.hpp"
 #include "doctor/diagnose/stack_tail.hpp"
+#include "doctor/diagnose/usage_footer.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -99,6 +100,7 @@ class LogAnalysis {
   std::string_view before_;                 // of the portion being read, up to the current line
   std::vector<LastLine> lines_before_end_;  // the last lines before a launcher reports an end
   std::vector<LastLine> last_lines_;
+  UsageFooters footers_;
   RunTraits traits_;
   StillEnd still_end_;             // before a time limit
   bool ends_in_nul_ = false;       // the last log

@@ -45,11 +45,11 @@ bool are_alike(const std::vector<std::string_view>& lines) {
 }
 
 bool reports_end(std::string_view line) {
-  constexpr std::array words = {"done",     "Done",    "finished",       "Finished",        "omplete",
-                                "accuracy", "success", "Success",        "otal time",       "all time",
-                                "lapsed",   "PASSED",  "'ok'",           "End Time",        "end time",
-                                "Finalis",  "Finaliz", "Execution rate", "Results saved",   "successfully",
-                                "real ",    "user ",   "Goodbye",        "Destroy COMPLETE"};
+  constexpr std::array words = {
+      "done",          "Done",         "finished",  "Finished",        "omplete", "accuracy",
+      "success",       "Success",      "otal time", "all time",        "lapsed",  "PASSED",
+      "'ok'",          "End Time",     "end time",  "Finalis",         "Finaliz", "Execution rate",
+      "Results saved", "successfully", "Goodbye",   "Destroy COMPLETE"};
   if (has_any(line, {"ncomplete", "rror", "ailed", "not complete"})) return false;
   return line == "End" || has_any(line, words);  // OpenFOAM's last line
 }
@@ -68,33 +68,42 @@ std::uint64_t last_bad_line(const LogFacts& log) {
   return std::max({log.salient.last_doubtful(), log.matches.last_line(), log.last_stack_line});
 }
 
+// `time` and a batch system print their lines behind a failure too.
+std::uint64_t lines_after(const LogFacts& log, std::uint64_t line) {
+  return log.lines - std::min(log.lines, line + log.footers.count_after(line));
+}
+
 }  // namespace
 
 bool run_continues(const LogFacts& log) {
   if (log.sources.size() != 1 || log.salient.shows_fatal()) return false;
   const std::uint64_t last = last_bad_line(log);
   // The rest of a long message is no output of a run.
-  if (log.salient.highest_score() >= sure_score && last + message_lines > log.lines) return false;
+  if (log.salient.highest_score() >= sure_score && lines_after(log, last) < message_lines) return false;
   const auto lines = ordinary_lines(log, last);
   if (lines.size() < min_ordinary_lines) return false;
-  return last + longest_message <= log.lines || are_alike(lines) ||
+  return longest_message <= lines_after(log, last) || are_alike(lines) ||
          std::any_of(lines.begin(), lines.end(),
                      [](std::string_view line) { return is_result(line) || reports_end(line); });
 }
 
 bool run_completes(const LogFacts& log) {
   if (!run_continues(log)) return false;
-  const std::uint64_t last = last_bad_line(log), after = log.lines - last;
+  const std::uint64_t last = last_bad_line(log), after = lines_after(log, last);
   const auto lines = ordinary_lines(log, last);
   const auto results = static_cast<std::size_t>(std::count_if(lines.begin(), lines.end(), is_result));
-  if (after >= result_run && (results >= min_results || are_alike(lines))) return true;
+  const bool has_end = std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
+    return reports_end(line) && !is_result(line);
+  });
+  const bool has_results = results >= min_results || (results > 0 && has_end);
+  if (after >= result_run && (has_results || are_alike(lines))) return true;
   return after >= long_run && std::any_of(lines.begin(), lines.end(), reports_end);
 }
 
 bool run_survives(const LogFacts& log) {
   if (log.sources.size() != 1) return false;
   const std::uint64_t enough = log.salient.shows_fatal() ? after_fatal : after_error;
-  return last_bad_line(log) + enough <= log.lines;
+  return enough <= lines_after(log, last_bad_line(log));
 }
 
 bool is_wait(const LogFacts& log, std::string_view line) {
@@ -118,9 +127,10 @@ bool ends_in_trouble(const LogFacts& log) {
       log.matches.last_line() == 0 && std::any_of(kept.begin(), kept.end(), is_doubtful) &&
       std::all_of(kept.begin(), kept.end(),
                   [&](const SalientLine& line) { return is_of_setup(line.line.text) || !is_doubtful(line); });
-  if (only_setup && !run_completes(log) && log.salient.last_doubtful() + setup_lines > log.lines) return true;
+  if (only_setup && !run_completes(log) && lines_after(log, log.salient.last_doubtful()) < setup_lines)
+    return true;
   if (run_continues(log)) return false;
-  return log.salient.last_doubtful() + end_lines > log.lines &&
+  return lines_after(log, log.salient.last_doubtful()) < end_lines &&
          std::any_of(kept.begin(), kept.end(),
                      [](const SalientLine& line) { return line.score >= min_end_score; });
 }

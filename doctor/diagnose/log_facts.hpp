@@ -11,6 +11,7 @@
 #include "doctor/diagnose/python_traceback.hpp"
 #include "doctor/diagnose/run_traits.hpp"
 #include "doctor/diagnose/salient_lines.hpp"
+#include "doctor/diagnose/usage_footer.hpp"
 
 #include <cstdint>
 #include <set>
@@ -31,6 +32,7 @@ struct LogFacts {
   const std::vector<std::uint64_t>& lines_of_source;
   const std::vector<LogLine>& last_lines;        // at most 3, without rulers
   const std::vector<LogLine>& lines_before_end;  // the last before a launcher reports an end
+  const UsageFooters& footers;                   // behind the output of the run
   const std::set<std::string>& hosts;            // named before lines; at most 2 are kept
   bool names_ranks = false;                      // some line has a rank in its prefix
   bool is_tagged = false;                        // the launcher put the rank before each line

@@ -6,6 +6,8 @@
 #include "doctor/diagnose/sanitize.hpp"
 #include "doctor/diagnose/words.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -106,6 +108,10 @@ bool is_consequence_exception(std::string_view type, std::string_view message) {
   return by_message || std::find(types.begin(), types.end(), name) != types.end();
 }
 
+std::string PythonException::title() const {
+  return file.empty() ? headline() : fmt::format("{} ({}:{})", headline(), file, line);
+}
+
 bool is_same(const PythonException& a, const PythonException& b) {
   return a.type == b.type && a.message == b.message && a.path == b.path && a.line == b.line;
 }
@@ -194,6 +200,31 @@ void TracebackReader::count_repeat(const PythonException& exception) {
   if (exception.place.rank) kept->repeating_ranks.insert(*exception.place.rank);
 }
 
+// `raise X from Y`: the program says with X what Y means. Of an exception while another one was handled the
+// later counts, unless an errno is nearer to the cause than what a library made of it.
+void TracebackReader::link(const Open& open, PythonException& exception) {
+  PythonException& before = found_[*open.before];
+  const bool is_errno = has(before.message, "[Errno") && !has(exception.message, "[Errno");
+  const bool keeps_first = open.chain == Chain::handled && is_errno;
+  PythonException& cause = keeps_first ? before : exception;
+  PythonException& other = keeps_first ? exception : before;
+  // Who reports another process has no cause of its own.
+  const bool is_of_other =
+      open.chain == Chain::wrapped && is_consequence_exception(before.type, before.message);
+  other.is_consequence = true;
+  cause.is_consequence = cause.is_consequence || is_of_other;
+  if (keeps_first) {
+    before.related = "then " + exception.title();
+    before.chain_evidence.push_back(exception.evidence.back());
+    return;
+  }
+  cause.chain_evidence = before.chain_evidence;
+  cause.chain_evidence.insert(cause.chain_evidence.begin(), before.evidence.begin(), before.evidence.end());
+  if (open.chain != Chain::wrapped) return;
+  cause.root = before.root.empty() ? before.headline() : before.root;
+  cause.related = before.related.empty() ? "from " + before.title() : before.related;
+}
+
 void TracebackReader::take_exception(Open& open, const ReadLine& line, std::string_view text) {
   const ExceptionText split = split_at_colon(text);
   PythonException& exception = open.exception;
@@ -217,11 +248,7 @@ void TracebackReader::take_exception(Open& open, const ReadLine& line, std::stri
   ignores_ = open.is_ignored;
   exception.is_consequence = open.is_ignored || is_consequence_exception(exception.type, exception.message);
   if (open.before && open.chain != Chain::none && !exception.is_consequence) {
-    // An errno is nearer to the cause than what a library made of it.
-    PythonException& before = found_[*open.before];
-    const bool keep =
-        open.chain == Chain::wrapped || (has(before.message, "[Errno") && !has(exception.message, "[Errno"));
-    (keep ? exception : before).is_consequence = true;
+    link(open, exception);
   }
   open.ended = true;
   open.chain = Chain::none;

@@ -31,11 +31,18 @@ struct PythonException {
   bool is_consequence =
       false;  // another process failed first, or another exception of the chain explains more
 
+  // "from KeyError: 'lr' (train.py:3)", "then RuntimeError: ... (train.py:9)": the other one of a chain.
+  std::string related;
+  std::string root;                          // the message of the exception that it was raised from
+  std::vector<EvidenceLine> chain_evidence;  // of the others, in the order of the log
+
   // The same again, where as many exceptions are kept as may be.
   std::uint64_t repeats = 0;
   std::set<std::uint32_t> repeating_ranks = {};
 
   std::string headline() const { return message.empty() ? type : type + ": " + message; }
+  // With its place: "KeyError: 'lr' (train.py:3)".
+  std::string title() const;
 };
 
 bool is_same(const PythonException& a, const PythonException& b);
@@ -92,6 +99,7 @@ class TracebackReader {
   static void take_code(Open& open, const ReadLine& line, std::string_view text);
   void take_message_below(const Open& open, const ReadLine& line, std::string_view text);
   void count_repeat(const PythonException& exception);
+  void link(const Open& open, PythonException& exception);
   void take_exception(Open& open, const ReadLine& line, std::string_view text);
 
   std::vector<Open> open_;

@@ -2,10 +2,12 @@
 #include "doctor/diagnose/salient_lines.hpp"
 
 #include "base/text/text.hpp"
+#include "doctor/diagnose/failure_counts.hpp"
 #include "doctor/diagnose/gpu_error_code.hpp"
 #include "doctor/diagnose/python_traceback.hpp"
 #include "doctor/diagnose/result_lines.hpp"
 #include "doctor/diagnose/sanitize.hpp"
+#include "doctor/diagnose/usage_footer.hpp"
 #include "doctor/diagnose/words.hpp"
 
 #include <algorithm>
@@ -277,7 +279,9 @@ int line_salience(std::string_view text, int word_score) {
   if (is_session_noise(text)) return 0;
   if (is_boilerplate(text)) return boilerplate_score;
   int score = word_score;
-  if (is_figure(text) || (trim(text).starts_with("0 ") && !has(text, ":"))) return 5;
+  if (is_figure(text) || counts_no_failure(text) || is_passed_test(text) || is_error_quantity(text) ||
+      (trim(text).starts_with("0 ") && !has(text, ":")))
+    return 5;
   if (const auto exception = exception_text(text)) {
     const bool second = is_consequence_exception(exception->type, exception->message);
     const bool bare = exception->message.empty() && text.find(':') == std::string_view::npos;
@@ -292,8 +296,8 @@ int line_salience(std::string_view text, int word_score) {
   if (has_any(text, {"Connection reset", "connection closed", "Broken pipe", "aborting job", "Terminating "}))
     score -= 15;
   const bool of_exception = exception_text(text).has_value();
-  if (!of_exception && has_any(text, {" no error", "No error", " 0 error", " 0 failed", "without error",
-                                      "trapping enabled", "ignored", "ignoring"}))
+  if (!of_exception &&
+      has_any(text, {" no error", "No error", "without error", "trapping enabled", "ignored", "ignoring"}))
     score -= 60;
   // Left from an earlier run, or made by another rank; what follows goes on.
   const bool is_left = text.starts_with("mkdir: ") && text.ends_with("File exists");
@@ -361,7 +365,8 @@ void SalientLines::follow(const ReadLine& line) {
   if (followed_label_ != line.prefix.rank && !of_stack) return;
   const std::string_view text = trim(line.prefix.text);
   if (text.empty() && is_stack_head(followed->line.text)) return;
-  if (text.empty() || is_decoration(text) || is_boilerplate(text)) return end_source();
+  if (text.empty() || is_decoration(text) || is_boilerplate(text) || is_usage_footer(text))
+    return end_source();
   followed->following.push_back({line.line, sanitize(text, 300)});
 }
 

@@ -33,7 +33,25 @@ bool fact_holds(const FactRule& fact, const Signature& signature, const LogFacts
   return all.empty() || (end.status && std::find(all.begin(), all.end(), *end.status) != all.end());
 }
 
+constexpr int reached_limit_status = 124;  // of timeout(1), and of launch with --on-stall end
+constexpr std::string_view last_sign_id = "F47";
+
 }  // namespace
+
+void add_last_sign_of_life(Diagnosis& diagnosis, const LogFacts& log) {
+  auto& findings = diagnosis.also_seen;
+  const Signature* known = find_signature(log.signatures, last_sign_id);
+  const bool is_explained = !findings.empty() && findings.front().kind <= SignatureClass::ending;
+  const bool shows_error = log.salient.highest_score() >= min_doubtful_score;
+  if (diagnosis.end.status != reached_limit_status || known == nullptr || is_explained || shows_error ||
+      log.last_lines.empty())
+    return;
+  Finding finding = finding_for(*known, {}, "", log, diagnosis);
+  finding.kind = SignatureClass::fact;
+  finding.title += ": " + log.last_lines.back().text;
+  finding.evidence.push_back(log.last_lines.back());
+  insert_before(findings, SignatureClass::ending, std::move(finding));
+}
 
 void add_status_causes(Diagnosis& diagnosis, const LogFacts& log) {
   // Where a rank exited with a status, the launcher ended the other ranks: their signal is not the cause.

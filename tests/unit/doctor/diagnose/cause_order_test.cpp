@@ -360,4 +360,30 @@ TEST_CASE("where launch names no rank as the first, none is") {
   CHECK(diagnose_text(other).first_failing);
 }
 
+TEST_CASE("only with mpirun as the process that crashed the rankfile is the cause of a smashed stack") {
+  const std::string smashed = "*** stack smashing detected ***: terminated\n";
+  const std::string shell = "job.sh: line 4: 21873 Aborted                 (core dumped) ";
+  CHECK(diagnose_text(smashed).cause->id == "R17");
+  CHECK(diagnose_text(smashed + shell + "./solve --steps 3\n").cause->id == "R17");
+  CHECK(diagnose_text(smashed + shell + "mpirun -np 2 --rankfile job.rf ./solve\n").cause->id == "X4");
+}
+
+TEST_CASE("a variable that is not set is no syntax error") {
+  const Diagnosis diagnosis = diagnose_text("start\nbash: line 1: SCRATCHDIR: unbound variable\n");
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->id == "G41");
+  CHECK(diagnosis.also_seen.empty());
+}
+
+TEST_CASE("of an error of MPI the first to fail shows the reason, not that all errors are fatal") {
+  // As Open MPI 4.1.4 prints it.
+  const Diagnosis diagnosis = diagnose_text(
+      "[n1:31672] *** An error occurred in MPI_Init\n[n1:31672] *** reported by process [390922241,1]\n"
+      "[n1:31672] *** on a NULL communicator\n[n1:31672] *** Unknown error\n"
+      "[n1:31672] *** MPI_ERRORS_ARE_FATAL (processes in this communicator will now abort,\n"
+      "[n1:31672] ***    and potentially your MPI job)\n");
+  REQUIRE(diagnosis.first_failing);
+  CHECK(diagnosis.first_failing->how == "Unknown error");
+}
+
 TEST_SUITE_END();

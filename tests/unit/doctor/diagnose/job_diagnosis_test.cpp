@@ -154,7 +154,7 @@ TEST_CASE("a task that pbsdsh starts fails, and pbsdsh and the job end with 0") 
   const Diagnosis survived = diagnose_text(traceback, well);
   CHECK(exit_code(survived) == 0);
   CHECK(render_diagnosis(survived).find("no trouble") == std::string::npos);
-  CHECK(render_diagnosis(survived).starts_with("exit status 0 in spite of errors in 3 lines"));
+  CHECK(render_diagnosis(survived).starts_with("exit status 0 in spite of errors, in a log of 3 lines"));
 }
 
 TEST_SUITE_END();

@@ -4,6 +4,7 @@
 #include "doctor/diagnose/line_pattern.hpp"
 #include "doctor/diagnose/sanitize.hpp"
 #include "doctor/diagnose/time_stamp.hpp"
+#include "tests/unit/doctor/diagnose/examples.hpp"
 
 #include <doctest/doctest.h>
 
@@ -128,6 +129,18 @@ TEST_CASE("a pattern captures what its names stand for") {
   CHECK(!parse_line_pattern("a {nosuch} b"));
   CHECK(!parse_line_pattern("a {host}{rank} b"));
   CHECK(!parse_line_pattern("a {host"));
+}
+
+TEST_CASE("mpirun puts its tag before each piece that a rank writes: it stands once in the report") {
+  CHECK(without_repeated_tags("[1,2]<stderr>:KeyError: [1,2]<stderr>:'a'[1,2]<stderr>:") ==
+        "[1,2]<stderr>:KeyError: 'a'");
+  CHECK_FALSE(repeats_tag("[1,2]<stderr>:a [1,3]<stderr>:b"));
+  CHECK_FALSE(repeats_tag("plain text"));
+  const Diagnosis diagnosis = ddlrun::tests::diagnose_text(
+      "[1,2]<stderr>:Traceback (most recent call last):\n[1,2]<stderr>:  File \"a.py\", line 1, in f\n"
+      "[1,2]<stderr>:    g()\n[1,2]<stderr>:MyError: [1,2]<stderr>:the mesh is open\n");
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->title == "MyError: the mesh is open (a.py:1)");
 }
 
 TEST_SUITE_END();

@@ -109,6 +109,11 @@ TEST_CASE("the exception and the program's own line are the title") {
   for (const Row& row : rows) check(row);
 }
 
+bool is_first_cause(const std::string& text) {
+  const Diagnosis diagnosis = diagnose_text(text);
+  return diagnosis.verdict == Verdict::cause_found && diagnosis.cause->id == "E24";
+}
+
 TEST_CASE("of a chain the exception that explains more is the title") {
   const std::string first =
       "Traceback (most recent call last):\n  File \"io.py\", line 4, in save\n    f.write(x)\n";
@@ -118,11 +123,29 @@ TEST_CASE("of a chain the exception that explains more is the title") {
   const std::string direct = "\nThe above exception was the direct cause of the following exception:\n\n";
   check(
       {first + "OSError: [Errno 52] Invalid exchange\n" + handled + second + "RuntimeError: unexpected pos\n",
-       "OSError: [Errno 52] Invalid exchange (io.py:4)", -1});
+       "OSError: [Errno 52] Invalid exchange (io.py:4), then RuntimeError: unexpected pos (train.py:9)", -1});
   check({first + "KeyError: 'lr'\n" + handled + second + "ValueError: the option lr is missing\n",
          "ValueError: the option lr is missing (train.py:9)", -1});
   check({first + "KeyError: 'lr'\n" + direct + second + "RuntimeError: cannot save\n",
-         "KeyError: 'lr' (io.py:4)", -1});
+         "RuntimeError: cannot save (train.py:9), from KeyError: 'lr' (io.py:4)", -1});
+  // What reports another process is no cause, whatever it is raised again as.
+  CHECK_FALSE(is_first_cause(first + "ConnectionResetError: [Errno 104] Connection reset by peer\n" + direct +
+                             second + "RuntimeError: the ranks disagree\n"));
+}
+
+TEST_CASE("of a chain the report has the messages of all exceptions") {
+  const std::string text =
+      "Traceback (most recent call last):\n  File \"chain.py\", line 3, in parse\n    return int('12a')\n"
+      "ValueError: invalid literal for int() with base 10: '12a'\n"
+      "\nThe above exception was the direct cause of the following exception:\n\n"
+      "Traceback (most recent call last):\n  File \"chain.py\", line 5, in <module>\n    parse('a.in')\n"
+      "RuntimeError: input deck a.in line 17: bad NSTEPS\n";
+  const Diagnosis diagnosis = diagnose_text(text);
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->id == "H119");
+  CHECK(diagnosis.cause->title.ends_with(
+      "; the program ends with RuntimeError: input deck a.in line 17: bad NSTEPS "
+      "(chain.py:5)"));
 }
 
 TEST_CASE("an exception that reports another process is a consequence") {

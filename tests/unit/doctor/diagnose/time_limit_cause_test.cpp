@@ -202,4 +202,17 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a run that a time limit ended without an error: its last line, and how to look into it") {
+  const RunStatus limit{124, LogSource::unknown};
+  const Diagnosis hang = diagnose_text("rank 0: step 1 done\nrank 1: step 1 done\n", limit);
+  REQUIRE(hang.cause);
+  CHECK(hang.cause->id == "F47");
+  CHECK(hang.cause->title.ends_with("its last sign of life: rank 1: step 1 done"));
+  CHECK(hang.cause->remedies.front().starts_with("ddlrun launch --stall-timeout 60 "));
+  CHECK(render_diagnosis(hang).find("most likely error lines") == std::string::npos);
+  const Diagnosis failed = diagnose_text("step 1 done\nERROR: cannot open mesh.h5\n", limit);
+  REQUIRE(failed.cause);
+  CHECK(failed.cause->id != "F47");
+}
+
 TEST_SUITE_END();

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Lines with a word such as "error" or "failed" that report no failure: a count of zero, a test that passed,
+// the size of a numerical error.
+#pragma once
+
+#include <string_view>
+
+namespace ddlrun::diagnose {
+
+// "0 tests failed", "failed steps: 0", "errors=0": each such word has the count 0.
+bool counts_no_failure(std::string_view text);
+
+// "ok 12 - handles segmentation fault" (TAP), "test_abort ... ok" (unittest).
+bool is_passed_test(std::string_view text);
+
+// "rms error 1", "relative error: 3e-4", "top1 error rate 50 %".
+bool is_error_quantity(std::string_view text);
+
+}  // namespace ddlrun::diagnose

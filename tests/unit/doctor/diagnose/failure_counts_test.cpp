@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "doctor/diagnose/failure_counts.hpp"
+
+#include "tests/unit/doctor/diagnose/examples.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun::diagnose;
+using ddlrun::tests::diagnose_text;
+
+TEST_SUITE_BEGIN("doctor/diagnose/failure_counts");
+
+TEST_CASE("a count of zero is no failure") {
+  // As ctest, rsync, unittest, a compiler and a Monte Carlo program print them.
+  for (const char* line :
+       {"100% tests passed, 0 tests failed out of 2", "rsync: 0 files failed", "Number of failed steps: 0",
+        "Backup complete: 0 errors", "0 failures", "finished with 0 errors", "errors=0, failures=0",
+        "killed 0 walkers, aborted 0 moves, fatal 0"}) {
+    CAPTURE(line);
+    CHECK(counts_no_failure(line));
+    CHECK(exit_code(diagnose_text("start\n" + std::string(line) + "\n")) == 0);
+  }
+  for (const char* line :
+       {"rank 0 failed", "98% tests passed, 1 tests failed out of 50", "GPU 0 failed", "ERROR: 0 GPUs found",
+        "Error: 0:own: cannot read", "Errors: 0, Failures: 2", "10 files failed", "CUDA error 0", "failed"}) {
+    CAPTURE(line);
+    CHECK_FALSE(counts_no_failure(line));
+  }
+}
+
+TEST_CASE("a test that passed is no failure, whatever it tests") {
+  CHECK(is_passed_test("ok 12 - handles segmentation fault"));
+  CHECK(is_passed_test("test_failure_message (__main__.T.test_failure_message) ... ok"));
+  CHECK_FALSE(is_passed_test("not ok 12 - handles segmentation fault"));
+  CHECK_FALSE(is_passed_test("loading ... okay, Segmentation fault"));
+  CHECK(exit_code(diagnose_text("1..2\nok 1 - starts\nok 2 - handles segmentation fault\n")) == 0);
+  CHECK(exit_code(diagnose_text("1..1\nnot ok 1 - handles segmentation fault\n")) == 1);
+}
+
+TEST_CASE("the size of a numerical error is no failure") {
+  for (const char* line : {"step 0 rms error 1", "step 19999 rms error 5e-05", "relative error: 3e-4",
+                           "error norm 0.1", "test error 0.1", "top1 error rate 50.00%"}) {
+    CAPTURE(line);
+    CHECK(is_error_quantity(line));
+  }
+  for (const char* line : {"CUDA error 700", "error 12", "test error: the mesh is open", "MPI error 17"}) {
+    CAPTURE(line);
+    CHECK_FALSE(is_error_quantity(line));
+  }
+  std::string log;
+  for (int step = 0; step < 200; ++step) log += "step " + std::to_string(step) + " rms error 1\n";
+  CHECK(exit_code(diagnose_text(log)) == 0);
+}
+
+TEST_SUITE_END();
