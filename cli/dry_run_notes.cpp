@@ -46,7 +46,9 @@ std::string foreign_paths_note(const JobSpec& job, const JobSettings& settings,
                                std::string_view submit_program) {
   const auto is_named = [&](const std::string& key) {
     const auto found = settings.find(key);
-    return found != settings.end() && found->second.origin != "the current directory";
+    if (found == settings.end()) return false;
+    const std::string& origin = found->second.origin;
+    return origin != "the current directory" && origin != "this ddlrun";
   };
   std::vector<std::string> paths, options;
   if (!is_named("ddlrun") && job.ddlrun.starts_with('/')) {

@@ -51,14 +51,10 @@ expect 0 '' "$DDLRUN" submit --slurm 4x1 --walltime 1h --dry-run -- ./train
 has_not 'one node has one order' err 'order:'
 
 # Without qsub here the paths in the script are of another machine.
-no_scheduler=(env PATH=/usr/bin:/bin)
-if ! PATH=/usr/bin:/bin command -v qsub > /dev/null; then
-  expect 0 "note: no qsub here, and the script has of this host its ddlrun $(readlink -f "$DDLRUN") and its working directory $PWD;" \
-    "${no_scheduler[@]}" "$DDLRUN" submit --pbs 1x1 --cores-per-node 1 --walltime 1h --dry-run -- true
-  expect 0 '' "${no_scheduler[@]}" "$DDLRUN" submit --pbs 1x1 --cores-per-node 1 --walltime 1h --ddlrun /opt/ddlrun --workdir /tmp \
-    --dry-run -- true
-  has_not 'both paths are named' err 'note: no qsub'
-fi
+without_qsub() { expect 0 "$1" env PATH=/nonexistent "$DDLRUN" submit --pbs 1x1 --cores-per-node 1 --walltime 1h --dry-run "${@:2}" -- /bin/true; }
+without_qsub "note: no qsub here, and the script has of this host its ddlrun $(readlink -f "$DDLRUN") and its working directory $PWD;"
+without_qsub '' --ddlrun /opt/ddlrun --workdir /tmp
+has_not 'both paths are named' err 'note: no qsub'
 
 # An option of ddlrun that the program gets: one line ahead of the submission, which goes on.
 expect 0 "--dry-run behind '--' goes to the program" "$DDLRUN" submit "${small[@]}" 1x1 -- echo --dry-run

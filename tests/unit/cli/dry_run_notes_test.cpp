@@ -47,6 +47,7 @@ TEST_CASE("paths of this host in the script of another") {
   job.ddlrun = "/home/me/bin/ddlrun";
   job.workdir = "/home/me/work";
   schedulers::JobSettings settings;
+  settings["ddlrun"].origin = "this ddlrun";
   CHECK(foreign_paths_note(job, settings, "qsub") ==
         "ddlrun: note: no qsub here, and the script has of this host its ddlrun /home/me/bin/ddlrun and its "
         "working directory /home/me/work; --ddlrun PATH and --workdir DIR name those of the cluster\n");
