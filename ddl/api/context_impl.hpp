@@ -105,10 +105,8 @@ struct Context::Impl {
       begun->ready.clear();
       state->finish(std::move(error));
     };
-    if (family->queue->is_this_thread())
-      run();
-    else
-      family->queue->start(std::move(run));
+    if (!family->queue->is_this_thread()) return family->queue->start_finishing(state, std::move(run));
+    run();
     return Handle(std::move(state));
   }
   // `next` is the call's number. A call that was refused sent nothing: the next one has its number.

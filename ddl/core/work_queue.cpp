@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/work_queue.hpp"
 
+#include "ddl/error.hpp"
+
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdio>
+#include <string>
 #include <utility>
 
 namespace ddl {
@@ -45,7 +49,37 @@ std::exception_ptr error_of(const std::function<void()>& work) {
   }
 }
 
+std::string text_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& known) {
+    return known.text();
+  } catch (const std::exception& known) {
+    return known.what();
+  } catch (...) {
+    return "an exception of another type";
+  }
+}
+
+// The last Handle of a call ends: its memory may be freed next.
+void await_dropped(Handle::State& state, std::thread::id runs_on) {
+  if (std::this_thread::get_id() == runs_on) return;
+  std::unique_lock lock(state.mutex);
+  state.changed.wait(lock, [&] { return state.done; });
+  if (!state.error || state.has_thrown || std::uncaught_exceptions() > 0) return;
+  const std::string text =
+      "libddl: a started call failed, and its Handle ended without wait(): " + text_of(state.error) + "\n";
+  std::fputs(text.c_str(), stderr);
+}
+
 }  // namespace
+
+Handle::Handle(std::shared_ptr<State> state, std::thread::id runs_on) {
+  if (!state) return;
+  State* const its = state.get();
+  state_ = std::shared_ptr<State>(
+      its, [kept = std::move(state), runs_on](State* ended) { await_dropped(*ended, runs_on); });
+}
 
 void Handle::State::finish(std::exception_ptr how) {
   const std::lock_guard lock(mutex);
@@ -58,7 +92,9 @@ void Handle::wait() {
   if (!state_) return;
   std::unique_lock lock(state_->mutex);
   state_->changed.wait(lock, [&] { return state_->done; });
-  if (state_->error) std::rethrow_exception(state_->error);
+  if (!state_->error) return;
+  state_->has_thrown = true;
+  std::rethrow_exception(state_->error);
 }
 
 bool Handle::done() const {
@@ -77,14 +113,23 @@ WorkQueue::~WorkQueue() {
 }
 
 Handle WorkQueue::start(std::function<void()> work) {
-  auto state = std::make_shared<Handle::State>();
+  return push(std::move(work), std::make_shared<Handle::State>(), false);
+}
+
+Handle WorkQueue::start_finishing(std::shared_ptr<Handle::State> state, std::function<void()> work) {
+  return push(std::move(work), std::move(state), true);
+}
+
+Handle WorkQueue::push(std::function<void()> work, std::shared_ptr<Handle::State> state, bool finishes_it) {
+  std::thread::id runs_on;
   {
     const std::lock_guard lock(mutex_);
-    waiting_.emplace_back(std::move(work), state);
+    waiting_.emplace_back(std::move(work), finishes_it ? nullptr : state);
     if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+    runs_on = thread_.get_id();
   }
   changed_.notify_all();
-  return Handle(std::move(state));
+  return Handle(std::move(state), runs_on);
 }
 
 Handle WorkQueue::run_or_start(std::function<void()> work) {
@@ -118,7 +163,7 @@ void WorkQueue::run() {
     lock.unlock();
     std::exception_ptr error = error_of(work);
     work = nullptr;  // destroys its captures before the waiter wakes
-    state->finish(std::move(error));
+    if (state) state->finish(std::move(error));
     lock.lock();
     busy_ = false;
     changed_.notify_all();

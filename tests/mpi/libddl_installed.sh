@@ -24,6 +24,20 @@ read -ra flags <<< "$(pkg-config --cflags --libs ddl)"
 expect 0 '' c++ -std=c++20 "$work/example/sum.cpp" -o "$work/by_hand" "${flags[@]}"
 expect 0 'rank 1 of 2 (2x1): 1.5' ranks 2 "$work/by_hand"
 
+# The commands that the documents print for an installed prefix; the programs find libddl without LD_LIBRARY_PATH.
+mkdir -p "$prefix/bin" && ln -s "$(type -P true)" "$prefix/bin/ddlrun"
+sed -n '/^    \$ prefix=/,/^$/ s/^    \$ //p' "$DDLRUN_SOURCE_DIR/docs/libddl.md" > "$work/libddl.md.sh"
+sed -n '/^    export PKG_CONFIG_PATH=PREFIX/,/^$/ s/^    //p' "$DDLRUN_SOURCE_DIR/examples/libddl/README.md" |
+  sed "s|PREFIX/|$prefix/|; s|=PREFIX |=$prefix |" > "$work/README.md.sh"
+for page in libddl.md README.md; do
+  [ "$(grep -c 'rpath' "$work/$page.sh")" = 1 ] || fail "$page prints no commands for a prefix"
+  cp -r "$DDLRUN_SOURCE_DIR/examples/libddl" "$work/on_$page"
+  expect 0 '' env -C "$work/on_$page" -u LD_LIBRARY_PATH -u PKG_CONFIG_PATH PATH="$prefix/bin:$PATH" bash -eu "$work/$page.sh"
+  for program in sum build/sum; do
+    expect 0 'rank 0 of 1 (1x1): 1' env -u LD_LIBRARY_PATH "$work/on_$page/$program"
+  done
+done
+
 # A program that starts MPI itself may make one Context after the other, under each MPI.
 for mpi in openmpi mpich; do
   compiler=$(command -v "mpicxx.$mpi") && [ -n "$(find "$prefix" -name "libddl_mpi_$mpi.so")" ] || {
@@ -50,6 +64,33 @@ done
 # Numbers that a call could not write into are refused in words.
 printf '#include <ddl/ddl.hpp>\nint main() { const std::vector<float> v(4); return ddl::tensor(v).count == 4; }\n' > "$work/const.cpp"
 expect 1 'ddl::tensor() needs numbers that are not const' c++ -std=c++20 -c "$work/const.cpp" -o "$work/const.o" "${flags[@]}"
+
+# A start whose Handle is dropped is a warning of the compiler. A Handle that ends without wait() completes its sum first,
+# and prints the error that nobody got.
+cat > "$work/dropped.cpp" << 'END'
+#include <ddl/ddl.hpp>
+int main(int argc, char** argv) {
+  ddl::Context context(argc, argv);
+  std::vector<float> values(4);
+  context.start_all_reduce(values, ddl::Operation::sum);
+}
+END
+expect 1 'unused-result' c++ -std=c++20 -Werror -c "$work/dropped.cpp" -o "$work/dropped.o" "${flags[@]}"
+cat > "$work/forgotten.cpp" << 'END'
+#include <ddl/ddl.hpp>
+#include <cstdio>
+int main(int argc, char** argv) {
+  ddl::Context context(argc, argv);
+  std::vector<float> values(1000, 3);
+  { const ddl::Handle sum = context.start_all_reduce(values, ddl::Operation::sum); }
+  std::printf("sum %g of %d\n", values[999], context.size());
+  std::vector<int> integers(4);
+  const ddl::Handle refused = context.start_all_reduce(integers, ddl::Operation::average);
+}
+END
+expect 0 '' c++ -std=c++20 -Wall -Wextra -Werror "$work/forgotten.cpp" -o "$work/forgotten" "${flags[@]}"
+expect 0 'sum 6 of 2' ranks 2 "$work/forgotten"
+expect 0 'its Handle ended without wait(): int32 cannot be averaged' ranks 2 "$work/forgotten"
 
 # The version of the loaded library is that of the packages.
 printf '#include <ddl/ddl.h>\n#include <stdio.h>\nint main(void) { return puts(ddl_version()) < 0; }\n' > "$work/version.c"

@@ -53,8 +53,8 @@ int main(int argc, char** argv) {
       refer(gather, gather_texts, scatter, all_gather, reduce_scatter) +
       refer(&Context::start_all_reduce_update, &Context::start, &Context::open_messages, &Context::abort,
             &Context::verify_tensors) +
-      refer(&Handle::wait, &Handle::done, &WorkQueue::start, &WorkQueue::run_or_start, &WorkQueue::drain,
-            &WorkQueue::is_idle) +
+      refer(&Handle::wait, &Handle::done, &WorkQueue::start, &WorkQueue::start_finishing,
+            &WorkQueue::run_or_start, &WorkQueue::drain, &WorkQueue::is_idle) +
       refer(&RankMessages::rank, &RankMessages::send, &RankMessages::receive, &RankMessages::test,
             &RankMessages::name_of, &RankMessages::own_name, &RankMessages::is_local,
             &RankMessages::has_exited, &RankMessages::state_of, &RankMessages::poll,

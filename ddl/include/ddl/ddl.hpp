@@ -263,7 +263,8 @@ class Context {
 
   // As the functions above, without blocking: started calls run one after the other on the communication
   // thread, where `update` is called too. Blocking calls wait until all started calls are complete. Errors
-  // are thrown by Handle::wait(); usage of a GPU tensor at once.
+  // are thrown by Handle::wait(); usage of a GPU tensor at once. A Handle that ends without wait() blocks
+  // until its call is complete, and prints an error on stderr.
   Handle start_all_reduce(const Tensor& tensor, Operation operation);
   template <Numbers Values>
   Handle start_all_reduce(Values&& values, Operation operation) {

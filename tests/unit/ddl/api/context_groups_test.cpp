@@ -105,8 +105,8 @@ TEST_CASE("started calls of all groups run in their order; a blocking call of on
     std::vector<float> values(5000, 1.0F);
     for (int i = 0; i < 10; ++i) {
       std::fill(values.begin(), values.end(), 1.0F);
-      row->start_all_reduce(values, Operation::sum);
-      ddl.start_all_reduce(values, Operation::sum);
+      const ddl::Handle in_row = row->start_all_reduce(values, Operation::sum);
+      const ddl::Handle of_all = ddl.start_all_reduce(values, Operation::sum);
       ddl::Handle both = ddl.start([&] {
         row->all_reduce(values, Operation::max);
         ddl.all_reduce(values, Operation::average);

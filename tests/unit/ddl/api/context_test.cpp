@@ -186,6 +186,22 @@ TEST_CASE("start(): a program's own sequence of calls runs on the communication 
   }
 }
 
+TEST_CASE("a Handle that ends without wait() completes its sum before the vector ends") {
+  for (const Placement& placement : placements()) {
+    CAPTURE(placement.hosts.size());
+    Wrong wrong;
+    run_contexts(placement.hosts, with_dims(placement.dims), [&](Context& ddl) {
+      for (int i = 0; i < 3; ++i) {
+        std::vector<float> forgotten(100000, 1.0F);
+        { const ddl::Handle sum = ddl.start_all_reduce(forgotten, Operation::sum); }
+        wrong.unless(forgotten.front() == static_cast<float>(ddl.size()));
+        wrong.unless(forgotten.back() == static_cast<float>(ddl.size()));
+      }
+    });
+    CHECK(wrong.values == 0);
+  }
+}
+
 TEST_CASE("one update a host: every element is given once on each host, with its sum") {
   for (const Placement& placement : placements()) {
     CAPTURE(placement.hosts.size());
