@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace ddlrun::bench_report {
 
@@ -80,6 +81,30 @@ ScalingPlan plan_scaling(const std::vector<int>& counts, const BenchHosts& hosts
 }
 
 std::vector<int> default_sum_counts(int cores) { return cores >= 4 ? std::vector{2, 4} : std::vector{2}; }
+
+bool leaves_batch_open(const std::vector<std::string>& given) {
+  return !has_option(given, "--batch-size") && !has_option(given, "--solver");
+}
+
+std::vector<std::size_t> order_scaling_runs(const ScalingPlan& plan, const std::vector<std::string>& given) {
+  std::vector<std::size_t> order(plan.runs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (leaves_batch_open(given) && !order.empty()) std::rotate(order.begin(), order.end() - 1, order.end());
+  return order;
+}
+
+std::vector<std::string> batch_words(const std::vector<std::string>& given, std::size_t images) {
+  constexpr std::string_view name = "--gradient-accumulation";
+  std::size_t parts = 1;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    std::string_view value;
+    if (given[i] == name && i + 1 < given.size()) value = given[i + 1];
+    if (given[i].starts_with(name) && given[i].size() > name.size() && given[i][name.size()] == '=')
+      value = std::string_view(given[i]).substr(name.size() + 1);
+    if (const auto count = parse_unsigned(value, 1U << 20U); count && *count != 0) parts = *count;
+  }
+  return {"--batch-size", fmt::format("{}", std::max<std::size_t>(1, images / parts))};
+}
 
 std::vector<std::string> scaling_trainer_words(const std::vector<std::string>& given) {
   if (!given.empty() && !given[0].starts_with('-')) {

@@ -42,6 +42,15 @@ std::vector<int> default_sum_counts(int cores);
 // Whether the words have the option, with its value apart or behind "=".
 bool has_option(const std::vector<std::string>& words, std::string_view name);
 
+// The order in which the runs start, as indices of the plan: from the fewest ranks on. Without a batch in the
+// user's words the most ranks are first. ddl-train chooses the batch of a rank by the number of images and of
+// ranks, so theirs is the smallest, and the others train with it.
+std::vector<std::size_t> order_scaling_runs(const ScalingPlan& plan, const std::vector<std::string>& given);
+// Whether the words leave the batch of a rank to ddl-train.
+bool leaves_batch_open(const std::vector<std::string>& given);
+// The option that gives each rank `images` a step: fewer at a time with --gradient-accumulation.
+std::vector<std::string> batch_words(const std::vector<std::string>& given, std::size_t images);
+
 // The words behind "--" for ddl-train: the user's, a fixed number of steps where none is given, and a summary
 // as JSON. Throws Error(usage) for a program, and for --global-batch.
 std::vector<std::string> scaling_trainer_words(const std::vector<std::string>& given);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 namespace ddlrun::bench_report {
@@ -40,6 +41,21 @@ TrainRun run_one_scaling(System& system, const ScalingRequest& request, const Sc
   return found;
 }
 
+// The user's command with one batch for all runs.
+std::string render_retry(const ScalingRequest& request, std::size_t batch) {
+  Command command = {"ddlrun", "bench", "scaling"};
+  if (!request.hosts.empty()) command.push_back(join(request.hosts, ","));
+  std::vector<std::string> counts;
+  for (const ScalingRun& run : request.plan.runs) counts.push_back(fmt::format("{}", run.ranks));
+  command.insert(command.end(), {"--ranks", join(counts, ",")});
+  command.insert(command.end(), request.launch_options.begin(), request.launch_options.end());
+  command.emplace_back("--");
+  command.insert(command.end(), request.given_words.begin(), request.given_words.end());
+  const std::vector<std::string> same = batch_words(request.given_words, batch);
+  command.insert(command.end(), same.begin(), same.end());
+  return render_shell(command);
+}
+
 }  // namespace
 
 ProcessResult run_bench_child(System& system, const Command& command, const std::string& name) {
@@ -64,20 +80,28 @@ Command scaling_command(const Environment& environment, const ScalingRequest& re
   return command;
 }
 
-bench_report::Scaling run_scaling(System& system, const ScalingRequest& request) {
+bench_report::Scaling run_scaling(System& system, ScalingRequest request) {
   std::vector<std::optional<TrainRun>> best(request.plan.runs.size());
+  const std::vector<std::size_t> order = order_scaling_runs(request.plan, request.given_words);
+  std::size_t number = 0;
+  std::size_t smallest = 0;
   for (int round = 0; round < request.repeat; ++round) {
-    for (std::size_t i = 0; i < best.size(); ++i) {
-      const std::size_t number = static_cast<std::size_t>(round) * best.size() + i + 1;
-      TrainRun run = run_one_scaling(system, request, request.plan.runs[i], number,
+    for (const std::size_t i : order) {
+      TrainRun run = run_one_scaling(system, request, request.plan.runs[i], ++number,
                                      best.size() * static_cast<std::size_t>(request.repeat));
+      if (number == 1 && leaves_batch_open(request.given_words)) {
+        const std::vector<std::string> batch = batch_words(request.given_words, batch_a_rank(run));
+        request.trainer_words.insert(request.trainer_words.end(), batch.begin(), batch.end());
+      }
+      smallest = number == 1 ? batch_a_rank(run) : std::min(smallest, batch_a_rank(run));
       if (!best[i] || run.images_per_second > best[i]->images_per_second) best[i] = std::move(run);
     }
   }
   std::vector<TrainRun> runs;
   for (const auto& run : best) runs.push_back(*run);
   return bench_report::compare_runs(
-      runs, request.hosts.empty() ? system.environment.host_name : fold_host_list(request.hosts));
+      runs, request.hosts.empty() ? system.environment.host_name : fold_host_list(request.hosts),
+      render_retry(request, smallest));
 }
 
 }  // namespace ddlrun::bench_report

@@ -17,8 +17,9 @@ struct ScalingRequest {
   std::vector<std::string> hosts;           // empty: this one
   std::vector<std::string> launch_options;  // as words
   std::vector<std::string> trainer_words;
-  bool cores_given = false;  // --cores-per-rank is among launch_options
-  int repeat = 1;            // the fastest counts; the runs take turns
+  std::vector<std::string> given_words;  // those of them that the user typed
+  bool cores_given = false;              // --cores-per-rank is among launch_options
+  int repeat = 1;                        // the fastest counts; the runs take turns
 };
 
 Command scaling_command(const Environment& environment, const ScalingRequest& request, const ScalingRun& run);
@@ -27,6 +28,6 @@ Command scaling_command(const Environment& environment, const ScalingRequest& re
 ProcessResult run_bench_child(System& system, const Command& command, const std::string& name);
 
 // Throws Error(request) with the end of a run's messages if it fails.
-bench_report::Scaling run_scaling(System& system, const ScalingRequest& request);
+bench_report::Scaling run_scaling(System& system, ScalingRequest request);
 
 }  // namespace ddlrun::bench_report

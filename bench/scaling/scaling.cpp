@@ -85,11 +85,15 @@ std::string render_losses(const ScalingRow& first, const ScalingRow& last) {
 
 }  // namespace
 
-Scaling compare_runs(const std::vector<TrainRun>& runs, const std::string& hosts) {
+std::size_t batch_a_rank(const TrainRun& run) {
+  return run.global_batch / static_cast<std::size_t>(run.ranks);
+}
+
+Scaling compare_runs(const std::vector<TrainRun>& runs, const std::string& hosts, const std::string& retry) {
   Scaling scaling;
   scaling.hosts = hosts;
   for (const TrainRun& run : runs) {
-    const std::size_t each = run.global_batch / static_cast<std::size_t>(run.ranks);
+    const std::size_t each = batch_a_rank(run);
     if (scaling.rows.empty()) {
       scaling.net = run.net;
       scaling.batch_a_rank = each;
@@ -97,7 +101,7 @@ Scaling compare_runs(const std::vector<TrainRun>& runs, const std::string& hosts
       throw Error(ErrorKind::request,
                   {fmt::format("the runs have {} and {} images a rank and step: they cannot be compared",
                                scaling.batch_a_rank, each),
-                   ranks_text(run.ranks), "ddlrun bench scaling -- --batch-size 64"});
+                   ranks_text(run.ranks), retry});
     }
     scaling.rows.push_back(make_row(run));
     ScalingRow& row = scaling.rows.back();

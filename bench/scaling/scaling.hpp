@@ -49,8 +49,12 @@ struct Scaling {
   std::vector<ScalingRow> rows;  // ascending ranks, one at least
 };
 
-// Runs with the same batch per rank. Throws Error(request) where batches differ.
-Scaling compare_runs(const std::vector<TrainRun>& runs, const std::string& hosts);
+// Of one rank, in one step.
+std::size_t batch_a_rank(const TrainRun& run);
+
+// Runs with the same batch per rank. Throws Error(request) where batches differ; `retry` is the command to
+// type then.
+Scaling compare_runs(const std::vector<TrainRun>& runs, const std::string& hosts, const std::string& retry);
 
 // "Are 4 ranks 4 times faster than 1? No: 3.4 times (85 %). Of a step ...". About the last row. Neither yes
 // nor no where a row is faster than its ranks allow. A second line has the speed-up from one full host to

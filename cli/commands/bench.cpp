@@ -183,6 +183,7 @@ int run_bench_sums(System& system, const BenchCommandOptions& options) {
 
 ScalingRequest plan_scaling_request(System& system, const BenchCommandOptions& options) {
   ScalingRequest request;
+  request.given_words = options.launch.program;
   request.trainer_words = scaling_trainer_words(options.launch.program);
   request.repeat = bench_count(options.repeat, "--repeat", 1000);
   if (!options.launch.rankfile.empty())

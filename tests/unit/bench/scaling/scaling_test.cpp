@@ -25,7 +25,9 @@ TrainRun known_run(int ranks, double images, double exposed) {
 }
 
 // 64 images in 6.4 ms; 256 in 8 ms, of which 0.8 ms are communication.
-Scaling known_scaling() { return compare_runs({known_run(1, 10'000, 0), known_run(4, 32'000, 10)}, "h1"); }
+Scaling known_scaling() {
+  return compare_runs({known_run(1, 10'000, 0), known_run(4, 32'000, 10)}, "h1", "");
+}
 
 }  // namespace
 
@@ -42,7 +44,13 @@ TEST_CASE("steps, speed and efficiency") {
   CHECK(row.efficiency == doctest::Approx(0.8));
   TrainRun other = known_run(2, 100, 0);
   other.global_batch = 64;
-  CHECK_THROWS_AS(compare_runs({known_run(1, 100, 0), other}, ""), Error);
+  try {
+    compare_runs({known_run(1, 100, 0), other}, "", "the command");
+    FAIL("different batches were compared");
+  } catch (const Error& error) {
+    CHECK(error.message().what == "the runs have 64 and 32 images a rank and step: they cannot be compared");
+    CHECK(error.message().hint == "the command");
+  }
 }
 
 TEST_CASE("with the trainer's own split, what is neither computing nor waiting is reported apart") {
@@ -52,7 +60,7 @@ TEST_CASE("with the trainer's own split, what is neither computing nor waiting i
   TrainRun four = known_run(4, 32'000, 10);
   four.compute_percent = 75.0;
   four.input_percent = 5.0;
-  const Scaling scaling = compare_runs({one, four}, "h1");
+  const Scaling scaling = compare_runs({one, four}, "h1", "");
   CHECK(scaling.rows[0].compute_ms == doctest::Approx(5.76));
   CHECK(*scaling.rows[0].other_ms == doctest::Approx(0.32));
   CHECK(scaling.rows[1].compute_ms == doctest::Approx(6.0));
@@ -63,7 +71,7 @@ TEST_CASE("with the trainer's own split, what is neither computing nor waiting i
   CHECK(nlohmann::json::parse(render_scaling_json(scaling))["runs"][1]["other_ms"] == doctest::Approx(0.8));
   CHECK(render_scaling_svg(scaling).find("update and rest: 0.8 ms") != std::string::npos);
   four.compute_percent = 99.0;  // clocks of two sources may not add up
-  CHECK(compare_runs({one, four}, "h1").rows[1].other_ms == 0.0);
+  CHECK(compare_runs({one, four}, "h1", "").rows[1].other_ms == 0.0);
 }
 
 TEST_CASE("the answer") {
@@ -74,31 +82,31 @@ TEST_CASE("the answer") {
       "share memory, caches and clock, or other programs run.\n");
   // Times that add up: steps of 6.4 and 8 ms, waiting 0 and 2.4 of them, so that 6.4 and 5.6 are computing.
   CHECK(
-      render_scaling_answer(compare_runs({known_run(1, 10000, 0), known_run(2, 16000, 30)}, ""))
+      render_scaling_answer(compare_runs({known_run(1, 10000, 0), known_run(2, 16000, 30)}, "", ""))
           .find(
               "A step takes 8 ms instead of 6.4 ms: 2.4 ms more for waiting for sums of other ranks, 0.8 ms "
               "less for computing.\n") != std::string::npos);
-  CHECK(render_scaling_answer(compare_runs({known_run(2, 100, 0), known_run(4, 199, 0.5)}, ""))
+  CHECK(render_scaling_answer(compare_runs({known_run(2, 100, 0), known_run(4, 199, 0.5)}, "", ""))
             .find("Are 4 ranks 2 times faster than 2? Yes: 1.99 times (100 %)") == 0);
-  CHECK(render_scaling_answer(compare_runs({known_run(1, 100, 0), known_run(2, 184, 0)}, ""))
+  CHECK(render_scaling_answer(compare_runs({known_run(1, 100, 0), known_run(2, 184, 0)}, "", ""))
             .find("? Nearly: ") != std::string::npos);
-  CHECK(render_scaling_answer(compare_runs({known_run(1, 100, 0), known_run(2, 50, 0)}, ""))
+  CHECK(render_scaling_answer(compare_runs({known_run(1, 100, 0), known_run(2, 50, 0)}, "", ""))
             .find("? No: they are slower, at 0.5 times the speed. ") != std::string::npos);
-  CHECK(render_scaling_answer(compare_runs({known_run(1, 100, 0)}, ""))
+  CHECK(render_scaling_answer(compare_runs({known_run(1, 100, 0)}, "", ""))
             .find("No other number of ranks was measured") != std::string::npos);
 }
 
 TEST_CASE("more speed than ranks is no answer") {
   // A newcomer's measurement: 2.98 times from 2 to 4 ranks, beside other programs.
   const std::string answer =
-      render_scaling_answer(compare_runs({known_run(2, 100, 0), known_run(4, 298, 0)}, ""));
+      render_scaling_answer(compare_runs({known_run(2, 100, 0), known_run(4, 298, 0)}, "", ""));
   CHECK(answer.starts_with(
       "Are 4 ranks 2 times faster than 2? The runs were disturbed and give no answer: 2.98 times (149 %)"));
   CHECK(answer.find("--repeat 5 on an idle machine") != std::string::npos);
   CHECK(answer.find("Yes") == std::string::npos);
   // The first run is the slow one, whichever later row shows it.
   CHECK(render_scaling_answer(
-            compare_runs({known_run(1, 100, 0), known_run(2, 230, 0), known_run(4, 390, 0)}, ""))
+            compare_runs({known_run(1, 100, 0), known_run(2, 230, 0), known_run(4, 390, 0)}, "", ""))
             .find("The runs were disturbed and give no answer: 2.3 times (115 %) with 2 ranks") !=
         std::string::npos);
 }
@@ -110,7 +118,7 @@ TEST_CASE("several hosts: from one full host to more") {
     return run;
   };
   const auto answer_of = [](const std::vector<TrainRun>& runs) {
-    return render_scaling_answer(compare_runs(runs, ""));
+    return render_scaling_answer(compare_runs(runs, "", ""));
   };
   const std::string answer = answer_of({on_hosts(1, 1, 100), on_hosts(4, 1, 360), on_hosts(8, 2, 684)});
   CHECK(answer.ends_with("\n1 host -> 2 hosts: 1.9 times\n"));  // 684 / 360
