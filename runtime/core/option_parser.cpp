@@ -127,6 +127,13 @@ const Option& find_option(std::string_view program, const std::string& name,
   if (const MissingOption* missing = find_missing_option(with_dashes(name)))
     throw usage(fmt::format("{}: {}", typed, missing->fact), "command line", std::string(missing->hint));
   const UnknownWord word{program, args, index, at};
+  const bool has_subcommand = program.find(' ') != program.npos;  // launch starts none of those
+  if (!has_subcommand && is_launch_option(with_dashes(name))) {
+    std::vector<std::string> own{name};
+    if (const auto value = word.value()) own.push_back(*value);
+    throw usage(fmt::format("{}: it is an option of ddlrun launch, and stands before --", typed),
+                "command line", fmt::format("ddlrun launch DIMS {} -- OPTIONS", render_shell(own)));
+  }
   const auto meant = find_meant(word, name, table);
   if (!meant) throw usage(typed, "command line", fmt::format("{} --help", program));
   const std::string value = meant->value.empty() ? "" : " " + meant->value;

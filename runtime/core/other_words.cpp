@@ -168,7 +168,49 @@ constexpr MissingOption missing_rows[] = {
     {"--precision", precision, narrow},
 };
 
+// tests/cli/launch_words.sh compares them with launch's help.
+constexpr std::string_view launch_options[] = {"--affinity",
+                                               "--allow-run-as-root",
+                                               "--base-port",
+                                               "--cores-per-rank",
+                                               "--dry-run",
+                                               "--export-default",
+                                               "--framework",
+                                               "--host-timeout",
+                                               "--hostfile",
+                                               "--hosts",
+                                               "--interface",
+                                               "--launcher",
+                                               "--master-port",
+                                               "--max-restarts",
+                                               "--mca",
+                                               "--mem-bind",
+                                               "--mpi-arg",
+                                               "--mpirun",
+                                               "--no-diagnose",
+                                               "--no-history",
+                                               "--no-monitor",
+                                               "--no-verify",
+                                               "--on-host-failure",
+                                               "--on-stall",
+                                               "--order",
+                                               "--oversubscribe",
+                                               "--rank-output",
+                                               "--rankfile",
+                                               "--restart-arg",
+                                               "--run-dir",
+                                               "--strict",
+                                               "--tag-output",
+                                               "--tee",
+                                               "--topology",
+                                               "--verify",
+                                               "--visible-gpus"};
+
 }  // namespace
+
+bool is_launch_option(std::string_view name) {
+  return std::ranges::find(launch_options, name) != std::end(launch_options);
+}
 
 std::span<const OtherWord> other_words() { return word_rows; }
 

@@ -22,4 +22,7 @@ struct MissingOption {
 // `name`: with dashes for underscores. Null where there is none.
 const MissingOption* find_missing_option(std::string_view name);
 
+// Whether `name`, with dashes, is an option of `ddlrun launch` and not of ddl-train.
+bool is_launch_option(std::string_view name);
+
 }  // namespace ddlrun::runtime

@@ -192,6 +192,17 @@ refused "cannot read the script: invalid syntax" 'sed -n 1,3p wrong.py   # then 
 check "the check writes nothing" test ! -e __pycache__
 refused "the program 'trian.py' was not found" 'python3 train.py   # did you mean this?' 1 -- trian.py
 refused "the program 'pyton3' was not found" 'python3   # did you mean this?' 1 -- pyton3 train.py
+# Options of launch among those of the trainer.
+for words in '--max-restarts 2' '--rank-output files' --verify; do
+  # shellcheck disable=SC2086 # these are words
+  expect_refusal 2 "unknown option '${words%% *}': it is an option of ddlrun launch, and stands before --" "$DDLRUN" launch 2 -- --data ./photos $words
+  has "$words behind --" "$work/err" "  try: ddlrun launch DIMS $words -- OPTIONS"
+done
+"$DDLRUN" launch --help > "$work/help"
+options=$(sed -n '/^constexpr std::string_view launch_options/,/};/p' "$DDLRUN_SOURCE_DIR/runtime/core/other_words.cpp" | grep -o -e '--[a-z-]*')
+[ "$(wc -w <<< "$options")" -gt 30 ] || fail 'the list of launch options of ddl-train was not found'
+for option in $options; do has "launch has $option" "$work/help" "$option"; done
+
 # The trainer's options without --, and images as a program.
 mkdir -p photos/train
 expect_refusal 2 "'--data' is no option of ddlrun launch; put options of the program after --" "$DDLRUN" launch 2 --data ./photos --epochs 1

@@ -172,6 +172,7 @@ TEST_CASE("options: words of other trainers, and no option that cannot take the 
   for (const OtherWord& other : other_words()) {
     CAPTURE(other.theirs);
     CHECK_FALSE(find_missing_option(other.theirs));
+    CHECK_FALSE(is_launch_option(other.theirs));
     const auto references = describe_train_options();
     CHECK(
         std::ranges::any_of(references, [&](const OptionReference& o) { return o.names[0] == other.ours; }));
