@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import struct
+import sys
 
 import numpy as np
 import torch
@@ -120,6 +121,30 @@ def find_images(directory):
                 yield os.path.join(root, name)
 
 
+def hash_name(name):
+    """The 64-bit hash of a photo's path in its tree, as in runtime/core/hash.hpp of ddlrun."""
+    prime, mask = 0x9FB21C651E98DF25, (1 << 64) - 1
+    value, data = 0xCBF29CE484222325, os.fsencode(name)
+    whole = len(data) // 8 * 8
+    for word in [*struct.unpack(f"<{whole // 8}Q", data[:whole]), *data[whole:]]:
+        value = (value ^ word) * prime & mask
+        value = (value << 29 | value >> 35) & mask
+    value = (value ^ len(data)) * prime & mask
+    return value ^ value >> 32
+
+
+def find_test_photos(metadata, directory, names):
+    """The test photos with their labels: those of val/CLASS, else the part that --val-fraction kept of a tree."""
+    tree, fraction = os.path.join(directory, "val"), 0.0
+    if not os.path.isdir(tree):
+        tree, fraction = os.path.join(directory, "train"), float(metadata.get("val_fraction") or 0.0)
+        tree = tree if os.path.isdir(tree) else directory
+    for label, name in enumerate(names):
+        for path in find_images(os.path.join(tree, name)):
+            if fraction == 0.0 or (hash_name(os.path.relpath(path, tree)) >> 11) * 2.0**-53 < fraction:
+                yield path, label
+
+
 def read_images(metadata, directory):
     """Test images as the net takes them, before mean and scale, and their labels."""
     data, pixels = read_idx(directory, "images", 16)
@@ -131,12 +156,13 @@ def read_images(metadata, directory):
     names = metadata["class_names"].split("/")
     channels, height, width = (int(n) for n in metadata["image_size"].split("x"))
     images, labels = [], []
-    for label, name in enumerate(names):
-        for path in find_images(os.path.join(directory, "val", name)):
-            image = Image.open(path).convert("RGB" if channels == 3 else "L").resize((width, height), Image.BILINEAR)
-            pixels = np.asarray(image).reshape(height, width, channels)
-            images.append(pixels[:, :, ::-1].transpose(2, 0, 1))  # blue, green, red
-            labels.append(label)
+    for path, label in find_test_photos(metadata, directory, names):
+        image = Image.open(path).convert("RGB" if channels == 3 else "L").resize((width, height), Image.BILINEAR)
+        pixels = np.asarray(image).reshape(height, width, channels)
+        images.append(pixels[:, :, ::-1].transpose(2, 0, 1))  # blue, green, red
+        labels.append(label)
+    if not images:
+        sys.exit(f"no test photos of the classes {', '.join(names)}: {directory}/val/CLASS and {directory}/CLASS have none")
     return np.stack(images), np.array(labels)
 
 
@@ -159,7 +185,7 @@ def transform(metadata, images):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, epilog="Needs PyTorch, NumPy and PyYAML; Pillow for photos.")
     parser.add_argument("checkpoint", help="CKPT.safetensors, ckpt/best, or a directory: its newest")
-    parser.add_argument("data", help="a directory with MNIST's t10k-*-ubyte files (also .gz), or with val/CLASS/*.jpg")
+    parser.add_argument("data", help="a directory with MNIST's t10k-*-ubyte files (also .gz), val/CLASS/*.jpg, or CLASS/*.jpg")
     words = parser.parse_args()
     metadata, tensors = read_checkpoint(find_checkpoint(words.checkpoint))
     net = Net(metadata, tensors).eval()
