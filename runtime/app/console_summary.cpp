@@ -8,9 +8,11 @@
 #include "runtime/comm/session.hpp"
 #include "runtime/data/open_images.hpp"
 #include "runtime/telemetry/progress.hpp"
+#include "runtime/training/collapse.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <vector>
 
@@ -105,6 +107,16 @@ void print_resume(const TrainOptions& options, const RunFacts& facts,
                              printable(start->path), "larger --epochs or --total-steps"}));
 }
 
+// The option that sets the length of this run, with a larger number.
+std::string longer_training(const TrainOptions& options, const TrainSummary& summary) {
+  constexpr std::size_t usual_epochs = 30;
+  constexpr std::size_t longer = 3;
+  if (options.max_steps != 0) return fmt::format("--max-steps {}", longer * options.max_steps);
+  if (options.total_steps != 0 || !options.solver.empty())
+    return fmt::format("--total-steps {}", longer * summary.total_steps);
+  return fmt::format("--epochs {}", std::max(usual_epochs, longer * options.epochs));
+}
+
 }  // namespace
 
 void print_start(const TrainOptions& options, const CaffeCommand& caffe, const RunSetup& prepared,
@@ -153,6 +165,17 @@ void print_end(const TrainOptions& options, const RunFacts& facts, const TrainSu
   }
   fmt::print("{}\n", options.json ? render_summary_json(facts, summary, saved)
                                   : render_summary_line(facts, summary, saved));
+}
+
+void warn_guessing(const TrainOptions& options, const RunSetup& prepared, const TrainSummary& summary) {
+  if (options.quiet || summary.last.epoch == 0) return;
+  const auto labels = measure_labels(*prepared.data.test_images);
+  const int classes = prepared.facts.classes;
+  const GuessedTest test{summary.last.test_accuracy, labels ? labels->largest_share : 1.0 / classes,
+                         prepared.facts.test_images, classes};
+  const std::string where = fmt::format("epoch {}, {} steps", summary.last.epoch, summary.steps);
+  if (const auto message = find_guessing(test, where, longer_training(options, summary)))
+    fmt::print(stderr, "{}", render_message(program_name, "warning", *message));
 }
 
 void print_best(const TrainOptions& options, const std::optional<EpochRecord>& best,

@@ -19,6 +19,8 @@ void warn_other_run(const std::string& directory, std::optional<std::size_t> new
 void print_best(const TrainOptions& options, const std::optional<EpochRecord>& best,
                 const TrainSummary& summary);
 void print_end(const TrainOptions& options, const RunFacts& facts, const TrainSummary& summary, bool saved);
+// A warning where the test of the whole run is not better than guessing.
+void warn_guessing(const TrainOptions& options, const RunSetup& prepared, const TrainSummary& summary);
 // A note that a signal stopped the run, with the command to resume.
 void print_stop(const TrainOptions& options, const TrainSummary& summary);
 

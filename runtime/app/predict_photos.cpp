@@ -3,6 +3,7 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "runtime/app/open_model.hpp"
 #include "runtime/data/file_source.hpp"
 #include "runtime/data/image_files.hpp"
 #include "runtime/engine/cpu/cpu_engine.hpp"
@@ -118,7 +119,8 @@ std::vector<ClassShare> rank_classes(const SavedModel& model, const std::vector<
 }
 
 int predict_photos(const char* program, const PredictRequest& request) {
-  SavedModel model = load_model(*make_posix_disk(), request.checkpoint);
+  SavedModel model =
+      open_model(program, request.checkpoint, {request.photos.begin(), request.photos.begin() + 1});
   PhotoClassifier classifier(program, model);
   int status = 0;
   const auto report = [&](const Error& error) {

@@ -3,6 +3,7 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "runtime/app/open_model.hpp"
 #include "runtime/data/dataset_locator.hpp"
 #include "runtime/data/directory_entries.hpp"
 #include "runtime/data/file_source.hpp"
@@ -192,7 +193,9 @@ DatasetPath find_test_data(const std::string& asked, const SavedModel& model) {
 }
 
 void test_checkpoint(const TestRequest& request) {
-  SavedModel model = load_model(*make_posix_disk(), request.checkpoint);
+  std::vector<std::string> data_words;
+  if (!request.data.empty()) data_words = {"--data", request.data};
+  SavedModel model = open_model("ddl-train test", request.checkpoint, data_words);
   const DatasetPath found = find_test_data(request.data, model);
   const SourcePtr images = open_test_images(model, found.directory, request);
   const std::unique_ptr<Engine> engine = make_cpu_engine(model.net, 1, model.parameters, {});

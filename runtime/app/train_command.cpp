@@ -67,14 +67,22 @@ TrainSummary train_prepared(const RunSetup& prepared, Communicator& ranks, const
                             prepared.device.make_engine, ends.observer, ends.saver, ends.start, ends.trace);
 }
 
+// The default rate of the optimizer, where the typed one is far below it.
+std::optional<double> much_larger_rate(const TrainOptions& options) {
+  constexpr double far = 10.0;
+  const double usual = default_rate(make_optimizer(options).kind);
+  return options.lr && *options.lr * far < usual ? std::optional(usual) : std::nullopt;
+}
+
 // Warns once, after the first epoch that shows it.
 class CollapseWarning : public TrainObserver {
  public:
   CollapseWarning(const Dataset& data, double lr, const TrainOptions& options)
       : checkpoint_(options.checkpoint) {
     if (const auto labels = measure_labels(*data.train_images))
-      detector_.emplace(*labels, lr, options.clip == 0.0 && can_clip(options));
+      detector_.emplace(*labels, lr, options.clip == 0.0 && can_clip(options), much_larger_rate(options));
   }
+  bool has_warned() const { return detector_ && detector_->has_reported(); }
 
   void on_step(const StepRecord& record) override {
     if (detector_) detector_->add(record);
@@ -164,6 +172,7 @@ bool train_on(const TrainOptions& options, const CaffeCommand& caffe, Communicat
   } else if (first) {
     const bool saved = telemetry.has_written() && (!saver || saver->has_saved());
     print_end(options, telemetry.facts(), summary, saved);
+    if (!collapse->has_warned()) warn_guessing(options, prepared, summary);
     if (saver) print_best(options, saver->best(), summary);
   }
   if (saver) saver->require_saved();

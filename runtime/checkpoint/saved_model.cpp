@@ -31,10 +31,19 @@ std::string join_names(const std::vector<std::string>& names) {
   return text;
 }
 
+// The same command with the directory of `file`.
+std::string newest_instead(const std::string& file, const std::string& reader) {
+  const std::string directory = directory_of(file);
+  std::string command = reader;
+  command.replace(command.find("{}"), 2, quote_shell(directory.empty() ? "." : directory));
+  return command + "   # takes the newest intact checkpoint";
+}
+
 // The metadata of one file; a value that is no number is damage.
 class ModelReader {
  public:
-  ModelReader(const Metadata& metadata, const std::string& file) : metadata_(metadata), file_(file) {}
+  ModelReader(const Metadata& metadata, const std::string& file, const std::string& reader)
+      : metadata_(metadata), file_(file), reader_(reader) {}
 
   SavedModel read() {
     SavedModel model;
@@ -63,7 +72,8 @@ class ModelReader {
 
  private:
   [[noreturn]] void refuse(std::string_view key) const {
-    throw damaged_file(file_, fmt::format("the metadata '{}' is invalid", key));
+    throw Error(ErrorKind::request, {fmt::format("the metadata '{}' is invalid", key), printable(file_),
+                                     newest_instead(file_, reader_)});
   }
   const std::string& text(const std::string& key) const {
     const auto found = metadata_.find(key);
@@ -121,23 +131,43 @@ class ModelReader {
 
   const Metadata& metadata_;
   const std::string& file_;
+  const std::string& reader_;
 };
 
 struct OpenedCheckpoint {
   std::string path;
   SafetensorsHeader header;
+  std::vector<std::string> skipped = {};
 };
 
-OpenedCheckpoint open_checkpoint(const CheckpointDisk& disk, const std::string& path) {
-  if (path.ends_with(".safetensors")) return {path, verify_checkpoint(disk, path)};
-  if (const auto named = follow_name(disk, path)) return {*named, verify_checkpoint(disk, *named)};
-  auto found = find_checkpoint(disk, path);
-  if (found) return {found->path, std::move(found->header)};
+// The hints of those who read checkpoints to resume from them do not fit here.
+template <typename Open>
+auto with_hint(const std::string& hint, const Open& open) {
+  try {
+    return open();
+  } catch (const Error& error) {
+    throw Error(error.kind(), {error.message().what, error.message().where, hint});
+  }
+}
+
+OpenedCheckpoint open_file(const CheckpointDisk& disk, const std::string& file, const std::string& reader) {
+  return with_hint(newest_instead(file, reader), [&] {
+    return OpenedCheckpoint{file, verify_checkpoint(disk, file)};
+  });
+}
+
+OpenedCheckpoint open_checkpoint(const CheckpointDisk& disk, const std::string& path,
+                                 const std::string& reader) {
+  if (path.ends_with(".safetensors")) return open_file(disk, path, reader);
+  if (const auto named = follow_name(disk, path)) return open_file(disk, *named, reader);
+  auto found = with_hint("ddl-train --checkpoint NEW_DIR   # trains again",
+                         [&] { return find_checkpoint(disk, path); });
+  if (found) return {found->path, std::move(found->header), std::move(found->skipped)};
   throw Error(ErrorKind::request, {"there is no checkpoint here", printable(path),
                                    "ddl-train --checkpoint DIR writes them; ls " + quote_shell(path)});
 }
 
-void read_tensors(const CheckpointDisk& disk, const OpenedCheckpoint& file,
+void read_tensors(const CheckpointDisk& disk, const OpenedCheckpoint& file, const std::string& reader,
                   const std::vector<NamedTensor>& named, std::span<float> values) {
   for (const NamedTensor& one : named) {
     const auto place = std::ranges::find(file.header.tensors, one.name, &TensorEntry::name);
@@ -145,7 +175,9 @@ void read_tensors(const CheckpointDisk& disk, const OpenedCheckpoint& file,
                       std::ranges::equal(place->shape, one.dims, [](std::uint64_t a, int b) {
                         return a == static_cast<std::uint64_t>(b);
                       });
-    if (!fits) throw damaged_file(file.path, fmt::format("the tensor '{}' of its net is missing", one.name));
+    if (!fits)
+      throw Error(ErrorKind::request, {fmt::format("the tensor '{}' of its net is missing", one.name),
+                                       printable(file.path), newest_instead(file.path, reader)});
     read_tensor(disk, file.path, file.header, *place, values.subspan(one.offset, one.count));
   }
 }
@@ -185,13 +217,15 @@ std::vector<double> class_shares(std::span<const float> logits) {
   return shares;
 }
 
-SavedModel load_model(const CheckpointDisk& disk, const std::string& path) {
-  const OpenedCheckpoint file = open_checkpoint(disk, path);
-  SavedModel model = ModelReader(file.header.metadata, file.path).read();
+SavedModel load_model(const CheckpointDisk& disk, const std::string& path, const std::string& reader) {
+  const OpenedCheckpoint file = open_checkpoint(disk, path, reader);
+  SavedModel model = ModelReader(file.header.metadata, file.path, reader).read();
+  model.file = file.path;
+  model.skipped = file.skipped;
   model.parameters.resize(model.net.parameter_count);
   model.state.resize(model.net.state_count);
-  read_tensors(disk, file, model.net.parameters, model.parameters);
-  read_tensors(disk, file, model.net.state, model.state);
+  read_tensors(disk, file, reader, model.net.parameters, model.parameters);
+  read_tensors(disk, file, reader, model.net.state, model.state);
   return model;
 }
 

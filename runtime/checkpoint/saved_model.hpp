@@ -27,6 +27,9 @@ struct SavedModel {
   std::string test_root;                 // where the names of their list begin; "" for no list
   std::vector<std::string> class_names;  // one for each class: "0", "1" where the images had no names
 
+  std::string file;                  // of the checkpoint
+  std::vector<std::string> skipped;  // why newer ones of its directory were not read, one line each
+
   std::vector<float> parameters;  // [net.parameter_count]
   std::vector<float> state;       // [net.state_count]
 
@@ -37,8 +40,9 @@ struct SavedModel {
 
 // `path`: a checkpoint, the file `best` or `latest` that names one, or a directory of them, of which the
 // newest intact one is read. Throws Error(request) where there is none, or where it contains no net (of an
-// older ddl-train).
-SavedModel load_model(const CheckpointDisk& disk, const std::string& path);
+// older ddl-train). `reader`: the command that reads it, for hints; its checkpoint stands at "{}", as in
+// "ddl-train test {} --data photos".
+SavedModel load_model(const CheckpointDisk& disk, const std::string& path, const std::string& reader);
 
 // The probabilities by these outputs of a net: their softmax.
 std::vector<double> class_shares(std::span<const float> logits);

@@ -60,14 +60,30 @@ std::optional<Collapse> CollapseDetector::add(const EpochRecord& epoch) {
   const bool exploded = first_loss_ && has_exploded(labels_, *first_loss_, epoch);
   const bool collapsed = exploded || (best_ ? in_training || in_test : in_training && steps_ >= first_steps);
   before_ = epoch;
+  if (!first_epoch_loss_) first_epoch_loss_ = epoch.train_loss;
   if (collapsed && !reported_) {
     reported_ = true;
-    return Collapse{epoch, best_, steps_, lr_, advise_clip_, exploded ? first_loss_ : std::nullopt};
+    constexpr double noise = 0.005;  // of the entropy: between two epochs of a net that stays as it is
+    const bool moved = std::abs(epoch.train_loss - *first_epoch_loss_) > noise * labels_.entropy;
+    return Collapse{epoch,        best_, steps_,     lr_,
+                    advise_clip_, moved, larger_lr_, exploded ? first_loss_ : std::nullopt};
   }
   const bool better = !best_ || epoch.test_accuracy > best_->test_accuracy;
   if (better && has_learned(labels_, epoch)) best_ = epoch;
   return std::nullopt;
 }
+
+namespace {
+
+// Of a net that has learned nothing. A loss that stays where it was is of a rate too small, or of a net that
+// the first steps have broken: where the rate is also far below the default, only the first is possible.
+std::string calm_or_larger(const Collapse& collapse, const std::string& lower) {
+  if (collapse.has_moved) return lower;
+  if (collapse.larger_lr) return fmt::format("--lr {:.2g}   # the loss has not moved", *collapse.larger_lr);
+  return lower + "   # or a larger one: the loss has not moved";
+}
+
+}  // namespace
 
 Message render_collapse(const Collapse& collapse) {
   const EpochRecord& epoch = collapse.epoch;
@@ -86,13 +102,27 @@ Message render_collapse(const Collapse& collapse) {
                 "the net has learned nothing in {} steps: a loss of {:.3f} and an accuracy of {:.1f} % come "
                 "without looking at the images",
                 collapse.steps, epoch.train_loss, 100.0 * epoch.train_accuracy),
-            at, lower + "   # or a larger one, where the loss never moved"};
+            at, calm_or_larger(collapse, lower)};
   }
   return {fmt::format("the net had learned, then diverged: from a test accuracy of {:.1f} % in epoch {}, the "
                       "best, to {:.1f} %; the loss in training is {:.4g}",
                       100.0 * collapse.best->test_accuracy, collapse.best->epoch, 100.0 * epoch.test_accuracy,
                       epoch.train_loss),
           at, calmer};
+}
+
+std::optional<Message> find_guessing(const GuessedTest& test, const std::string& where,
+                                     const std::string& more) {
+  if (test.classes < 2 || test.images == 0) return std::nullopt;
+  constexpr double one_in_20 = 1.645;  // standard deviations, one-sided
+  const double deviation = std::sqrt(test.guess * (1.0 - test.guess) / static_cast<double>(test.images));
+  if (test.accuracy > test.guess + one_in_20 * deviation) return std::nullopt;
+  return Message{
+      fmt::format(
+          "the test accuracy of {:.1f} % is {} better than guessing ({:.1f} % of {} classes, {} images)",
+          100.0 * test.accuracy, test.accuracy > test.guess ? "hardly" : "not", 100.0 * test.guess,
+          test.classes, test.images),
+      where, more};
 }
 
 }  // namespace ddlrun::runtime

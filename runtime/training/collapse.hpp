@@ -30,6 +30,8 @@ struct Collapse {
   std::size_t steps = 0;
   double lr = 0.0;
   bool advise_clip = false;          // gradients are not clipped, and could be
+  bool has_moved = true;             // the loss in training, since the first epoch
+  std::optional<double> larger_lr;   // the default rate, where that of the run is far below it
   std::optional<double> first_loss;  // of the first step; only where the loss has grown far above it
 };
 Message render_collapse(const Collapse& collapse);
@@ -39,21 +41,37 @@ Message render_collapse(const Collapse& collapse);
 // that has learned nothing, after 100 steps.
 class CollapseDetector {
  public:
-  CollapseDetector(const LabelStatistics& labels, double lr, bool advise_clip)
-      : labels_(labels), lr_(lr), advise_clip_(advise_clip) {}
+  CollapseDetector(const LabelStatistics& labels, double lr, bool advise_clip,
+                   std::optional<double> larger_lr = std::nullopt)
+      : labels_(labels), lr_(lr), advise_clip_(advise_clip), larger_lr_(larger_lr) {}
   void add(const StepRecord& step) {
     if (!first_loss_) first_loss_ = step.loss;
   }
   std::optional<Collapse> add(const EpochRecord& epoch);
+  bool has_reported() const { return reported_; }
 
  private:
   LabelStatistics labels_;
   double lr_;
   bool advise_clip_;
+  std::optional<double> larger_lr_;
   std::optional<double> first_loss_;
+  std::optional<double> first_epoch_loss_;
   std::optional<EpochRecord> best_, before_;
   std::size_t steps_ = 0;
   bool reported_ = false;
 };
+
+// A test of a whole run that guessing reaches as well, within the luck of its images: once in 20 tests a net
+// that guesses is better by luck. Nothing where the net is better, and for fewer than two classes.
+struct GuessedTest {
+  double accuracy = 0.0;
+  double guess = 0.0;  // the share of the most frequent class
+  std::size_t images = 0;
+  int classes = 0;
+};
+// `more`: the option for a longer training.
+std::optional<Message> find_guessing(const GuessedTest& test, const std::string& where,
+                                     const std::string& more);
 
 }  // namespace ddlrun::runtime

@@ -98,6 +98,37 @@ expect_refusal 2 'no effect' "$train" predict "$work/wide" --csv --top 2 "$work/
 expect 0 '  black            100.00 %  100.00 %  100.00 %  8 of 8' "$train" test "$work/wide" --data "$work/grey"
 [ "$(wc -l < "$work/out")" = 8 ] || fail "classes without images or names: $(cat "$work/out")"
 expect 0 '"confusion":[[8,0],[0,8]]' "$train" test "$work/wide" --data "$work/grey" --json
+# One tree that --val-fraction splits: PyTorch tests the same photos; without any it is a plain message.
+if [ -n "$python" ]; then
+  cp -r "$work/grey/train" "$work/tree"
+  expect 0 'ok net' "$train" --data "$work/tree" --val-fraction 0.4 --net lenet5 --batch-size 2 --epochs 2 --checkpoint "$work/divided" --quiet
+  expect 0 'test accuracy' "$train" test "$work/divided"
+  read -r _ _ ours _ _ _ count _ < "$work/out"
+  expect 0 "test accuracy $ours %: $count images" "$python" "$loader" "$work/divided" "$work/tree"
+  [ "$count" -gt 1 ] && [ "$count" -lt 16 ] || fail "$count images are no part of 16"
+  mkdir -p "$work/empty/val/black"
+  expect 1 'no test photos of the classes black, white' "$python" "$loader" "$work/divided" "$work/empty"
+  grep -q Traceback "$work/err" && fail 'a traceback instead of a message'
+fi
+
+# The newest is damaged: a warning names it and the one that is used. A damaged or a missing file: the same command on its
+# directory.
+damaged=$(ls "$work/wide"/ckpt-*.safetensors | tail -n 1)
+intact=$(ls "$work/wide"/ckpt-*.safetensors | tail -n 2 | head -n 1)
+cp "$damaged" "$work/kept"
+printf XXXX | dd of="$damaged" bs=1 seek=200000 conv=notrunc status=none
+for words in "test $work/wide --data $work/grey" "predict $work/wide $work/grey/val/black/s0/2.pgm"; do
+  # shellcheck disable=SC2086 # words without blanks
+  expect 0 "warning: a newer checkpoint was skipped; this is of $intact" "$train" $words
+  grep -q "at: .*${damaged##*/}: the tensor .* is damaged" "$work/err" || fail "not named: $(cat "$work/err")"
+done
+for file in "$damaged" "$work/wide/ckpt-999999.safetensors"; do
+  expect 3 "try: ddl-train test $work/wide --data $work/grey " "$train" test "$file" --data "$work/grey"
+  expect 3 "try: ddl-train predict $work/wide $work/grey/val " "$train" predict "$file" "$work/grey/val"
+done
+mv "$work/kept" "$damaged"
+expect 0 '' "$train" test "$work/wide" --data "$work/grey"
+grep -q warning "$work/err" && fail "a warning on intact checkpoints: $(cat "$work/err")"
 # Pictures that are not read: named, the others are printed, and the status says it.
 touch "$work/grey/val/black/s0/a.webp" "$work/grey/val/black/b.tif"
 expect 3 's0/2.pgm: black ' "$train" predict "$work/wide" "$work/grey/val/black"
@@ -112,6 +143,11 @@ for all in '' --all; do
 done
 rm "$work/grey/train/black/s0/8.pgm" "$work/grey/val/black/s1/9.pgm"
 expect 0 '31 image files, none damaged' "$train" read-data "$work/grey" --all
+
+# A training that is too short for its photos, whatever its steps.
+expect 0 'better than guessing (50.0 % of 2 classes, 16 images)' "$train" --data "$work/grey" --epochs 1 --lr 1e-9
+expect 0 'try: --epochs 30' "$train" --data "$work/grey" --epochs 1 --lr 1e-9
+expect 0 'try: --max-steps 6' "$train" --data "$work/grey" --max-steps 2 --lr 1e-9
 
 # Photos of many sizes, without a word about sizes and nets; classes by name.
 pictures=

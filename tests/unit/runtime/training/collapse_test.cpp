@@ -39,7 +39,7 @@ TEST_CASE("a net that does not look at the images is recognized after 100 steps,
   CHECK(found->steps == 108);
   const Message nothing = render_collapse(*found);
   CHECK(nothing.what.starts_with("the net has learned nothing in 108 steps: "));
-  CHECK(nothing.hint.starts_with("--lr 0.002 "));
+  CHECK(nothing.hint == "--lr 0.002   # or a larger one: the loss has not moved");
   CHECK_FALSE(blind.add(make_epoch(13, 2.31, 0.101, 2.3, 0.1)));  // reported once
   CollapseDetector slow(ten, 0.02, false);
   for (std::size_t i = 1; i <= 20; ++i) {
@@ -51,6 +51,46 @@ TEST_CASE("a net that does not look at the images is recognized after 100 steps,
   std::size_t reports = 0;
   for (std::size_t i = 1; i <= 12; ++i) reports += largest.add(make_epoch(i, 0.33, 0.9, 0.33, 0.9)) ? 1 : 0;
   CHECK(reports == 1);
+}
+
+// Whether the loss moved decides between a lower and a larger rate.
+TEST_CASE("a net that has learned nothing: a lower rate where its loss moved, a larger one at a tiny rate") {
+  const LabelStatistics three{1.0 / 3.0, std::log(3.0), 0};
+  const auto hint_of = [&](double lr, std::optional<double> larger, double first, double last) {
+    CollapseDetector run(three, lr, false, larger);
+    for (std::size_t i = 1; i <= 11; ++i) run.add(make_epoch(i, i == 1 ? first : last, 0.33, 1.1, 0.333));
+    const auto found = run.add(make_epoch(12, last, 0.33, 1.1, 0.333));
+    REQUIRE(found);
+    return render_collapse(*found).hint;
+  };
+  CHECK(hint_of(1e-9, 0.01, 1.1101, 1.1099) == "--lr 0.01   # the loss has not moved");
+  CHECK(hint_of(1e-9, 0.01, 1.15, 1.0987) == "--lr 1e-10");
+  CHECK(hint_of(0.1, std::nullopt, 1.3, 1.0987) == "--lr 0.01");
+  CHECK(hint_of(0.01, std::nullopt, 1.0988, 1.0987) ==
+        "--lr 0.001   # or a larger one: the loss has not moved");
+}
+
+// 150 images of three classes: guessing is right for 50, with a standard deviation of sqrt(150 * 1/3 * 2/3)
+// = 5.77, so in 19 of 20 tests for at most 50 + 1.645 * 5.77 = 59.5.
+TEST_CASE("a test that guessing reaches, within the luck of its images") {
+  const auto judge = [](int right, int images, double guess, int classes) {
+    return find_guessing(
+        {static_cast<double>(right) / images, guess, static_cast<std::size_t>(images), classes},
+        "epoch 5, 45 steps", "--epochs 30");
+  };
+  const auto guessed = judge(50, 150, 1.0 / 3, 3);
+  REQUIRE(guessed);
+  CHECK(guessed->what ==
+        "the test accuracy of 33.3 % is not better than guessing (33.3 % of 3 classes, 150 images)");
+  CHECK(guessed->where == "epoch 5, 45 steps");
+  CHECK(guessed->hint == "--epochs 30");
+  REQUIRE(judge(59, 150, 1.0 / 3, 3));
+  CHECK(judge(59, 150, 1.0 / 3, 3)->what.starts_with("the test accuracy of 39.3 % is hardly better"));
+  CHECK_FALSE(judge(60, 150, 1.0 / 3, 3));
+  CHECK(judge(450, 500, 0.9, 2));  // answers the most frequent class
+  CHECK_FALSE(judge(470, 500, 0.9, 2));
+  CHECK_FALSE(judge(10, 10, 1.0, 1));
+  CHECK_FALSE(judge(1500, 10000, 0.1, 10));
 }
 
 // A run of cifar-quick on 600 photos of 4 classes.
