@@ -39,6 +39,9 @@ export DDLRUN DATA=$data/power_2pkg_10core_smt8_4gpu_bmc.xml BARE=$work/bare EMP
 PATH=$work/bin:$PATH
 
 expect 0 'rank 0=far1' "$DDLRUN" gen-rankfile 1x2x1 far1,far2
+# This host needs no sshd.
+expect 5 "the topology of 1 of 2 hosts cannot be read: locked" "$DDLRUN" launch 1x2x1 "$(hostname)",locked -- true
+expect 0 "rank 0=$(hostname)" "$DDLRUN" gen-rankfile 1x2x1 "$(hostname)",far1
 expect 0 'slot=1:5-9' "$DDLRUN" gen-rankfile 4x1x1 bare1
 expect 5 'Permission denied (publickey)' "$DDLRUN" gen-rankfile 1x2x1 far1,locked
 expect 5 'at:  banner: root@banner: Permission denied (publickey,password).' "$DDLRUN" gen-rankfile 1x2x1 far1,banner

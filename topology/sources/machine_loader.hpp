@@ -55,8 +55,8 @@ struct RemoteMachine {
   std::vector<std::string> interfaces;
 };
 
-// Asks every host by the system's ssh, many at once, each for a few seconds. Results in the order
-// of `hosts`. Never throws for a host that does not answer. Error{usage} if a name is not a host
+// Asks every host by the system's ssh, this one without it, many at once, each for a few seconds. Results in
+// the order of `hosts`. Never throws for a host that does not answer. Error{usage} if a name is not a host
 // name. `directory`: hosts where it cannot be entered are marked; "": none is.
 std::vector<RemoteMachine> machines_over_ssh(System& system, const std::vector<std::string>& hosts,
                                              const std::string& directory = {});

@@ -6,6 +6,7 @@
 #include "base/text/host_list.hpp"
 #include "base/text/text.hpp"
 #include "topology/machine_json.hpp"
+#include "topology/sources/job_machines.hpp"
 #include "topology/sources/machine_loader.hpp"
 #include "topology/sources/topology_child.hpp"
 
@@ -25,6 +26,8 @@ constexpr std::string_view interface_mark = "ddlrun-interface ";
 constexpr const char* pipeline =
     "ssh -o BatchMode=yes -o ConnectTimeout=3 -o ForwardAgent=no -o ForwardX11=no -- \"$1\" \"$2\" | "
     "exec \"$3\" read-topology --marked --file=-";
+// The same for this host, which may have no sshd.
+constexpr const char* own_pipeline = "sh -c \"$2\" | exec \"$3\" read-topology --marked --file=-";
 
 // What runs on the host, in whatever shell its user has: the first of these that answers. Shell start-up
 // files may print what they like before the marker. The interfaces come over the same connection: launch
@@ -65,7 +68,7 @@ std::string failure_of(const ProcessResult& result, const Error& error) {
   return error.message().what;
 }
 
-RemoteMachine read_answer(const std::string& host, const ProcessResult& result) {
+RemoteMachine read_answer(const std::string& host, bool is_own, const ProcessResult& result) {
   RemoteMachine remote{host, std::nullopt, "", false, {}};
   const auto lines = split(result.err, '\n');
   remote.lacks_directory = std::ranges::find(lines, no_directory) != lines.end();
@@ -74,7 +77,7 @@ RemoteMachine read_answer(const std::string& host, const ProcessResult& result) 
   try {
     check_child(result, host, pipeline_limits());
     remote.machine = parse_machine_json(result.out, host);
-    remote.machine->source = "ssh " + host;
+    if (!is_own) remote.machine->source = "ssh " + host;
   } catch (const Error& error) {
     remote.failure = failure_of(result, error);
   }
@@ -91,7 +94,8 @@ std::vector<RemoteMachine> machines_over_ssh(System& system, const std::vector<s
       throw Error(ErrorKind::usage, {fmt::format("'{}' is not a host name", printable(host, 60)), "",
                                      "letters, digits, '-', '.' and '_': node01"});
     }
-    commands.push_back({"sh", "-c", pipeline, "ddlrun-ssh", host,
+    const bool is_own = is_this_host(system.environment, host);
+    commands.push_back({"sh", "-c", is_own ? own_pipeline : pipeline, "ddlrun-ssh", host,
                         remote_command(system.environment.executable, directory),
                         system.environment.executable});
   }
@@ -99,7 +103,10 @@ std::vector<RemoteMachine> machines_over_ssh(System& system, const std::vector<s
   const auto ask = [&](std::size_t first, std::size_t count) {
     const auto results =
         system.processes.run_many(std::span(commands).subspan(first, count), pipeline_limits(), window);
-    for (std::size_t i = 0; i < count; ++i) remotes.push_back(read_answer(hosts[first + i], results[i]));
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string& host = hosts[first + i];
+      remotes.push_back(read_answer(host, is_this_host(system.environment, host), results[i]));
+    }
   };
   const std::size_t first = std::min(window, hosts.size());
   ask(0, first);

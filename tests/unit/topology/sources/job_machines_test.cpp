@@ -56,6 +56,23 @@ TEST_CASE("hosts that are alike are one machine, others are not") {
   }
 }
 
+TEST_CASE("beside other hosts, this one is read without ssh") {
+  tests::FakeSystem fake;
+  fake.environment.host_name = "here";
+  fake.processes.answer = [](const Command&) {
+    ProcessResult result;
+    result.out = machine_of(1, 4);
+    return result;
+  };
+  System system = fake.interfaces();
+  const JobMachines job = find_job_machines(system, {"here", "h2"}, {}, Unprobed::refuse);
+  CHECK(job.machine_of_host == std::vector<std::uint32_t>{0, 0});
+  CHECK(job.machines[0].source == "this host");
+  REQUIRE(fake.processes.ran.size() == 2);
+  CHECK(fake.processes.ran[0][2].starts_with("sh -c \"$2\" | "));
+  CHECK(fake.processes.ran[1][2].starts_with("ssh "));
+}
+
 TEST_CASE("some hosts silent is an error that names them; all silent is an assumption or an error") {
   tests::FakeSystem fake;
   fake.processes.answer = [](const Command& command) {
