@@ -117,11 +117,18 @@ std::string render_skips(std::span<const Finding> findings) {
   return text;
 }
 
+// "4 hosts by ssh", "3 hosts by ssh and this host", "this host".
+std::string render_hosts(const Examination& examination) {
+  const std::size_t others = examination.hosts.size() - std::min(examination.local, examination.hosts.size());
+  if (others == 0 && examination.local > 0) return "this host";
+  return fmt::format("{} by {}{}", count_of(others, "host"), join_paths(examination.paths, " and "),
+                     examination.local > 0 ? " and this host" : "");
+}
+
 std::string render_summary(const Examination& examination) {
   const Summary summary = count_checks(examination.findings);
   std::string text = fmt::format(
-      "{} by {}{}, {}: {} in {:.1f} s: {} pass", count_of(examination.hosts.size(), "host"),
-      join_paths(examination.paths, " and "),
+      "{}{}, {}: {} in {:.1f} s: {} pass", render_hosts(examination),
       examination.relayed == 0 ? "" : fmt::format(", {} through others", examination.relayed),
       level_name(examination.level), count_of(static_cast<std::uint64_t>(summary.checks), "check"),
       examination.seconds, summary[Verdict::pass]);

@@ -19,6 +19,7 @@ struct Examination {
   std::vector<std::string> hosts;
   std::vector<std::string> unreached;  // of them
   std::size_t relayed = 0;             // of them, by the word of a relay alone
+  std::size_t local = 0;               // of them, this host: no connection
   std::vector<Finding> findings;
   double seconds = 0;
 };

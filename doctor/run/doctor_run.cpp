@@ -100,6 +100,7 @@ Examination examine(System& system, const DoctorRequest& request, const Baseline
   for (const HostReport& report : gathered.by_path[0]) {
     if (!report.reach.problem.empty()) examination.unreached.push_back(report.host);
     if (!report.reach.relay.empty()) ++examination.relayed;
+    if (report.reach.via == Via::local) ++examination.local;
   }
   use_baseline(system, baseline, gathered.by_path[0], examination.findings);
   examination.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -113,4 +113,17 @@ TEST_CASE("a command is shown whole or not at all") {
   CHECK(without.find("# The command is too long to be shown here: see doctor --json.") != std::string::npos);
 }
 
+TEST_CASE("the summary says by which way the hosts were reached") {
+  const auto lead = [](std::vector<std::string> hosts, std::size_t local) {
+    Examination examination;
+    examination.hosts = std::move(hosts);
+    examination.local = local;
+    const std::string text = render_report(examination, {}, {});
+    return text.substr(0, text.find(", quick"));
+  };
+  CHECK(lead({"h1", "h2"}, 0) == "2 hosts by ssh");
+  CHECK(lead({"vm"}, 1) == "this host");
+  CHECK(lead({"vm", "h2"}, 1) == "1 host by ssh and this host");
+}
+
 TEST_SUITE_END();
