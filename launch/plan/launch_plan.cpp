@@ -12,6 +12,7 @@
 #include "launch/plan/multi_program.hpp"
 #include "launch/plan/nested_program.hpp"
 #include "launch/plan/output_words.hpp"
+#include "launch/plan/own_affinity.hpp"
 #include "launch/plan/plan_job_ranks.hpp"
 #include "launch/plan/python_syntax.hpp"
 #include "launch/plan/select_launcher.hpp"
@@ -48,6 +49,9 @@ PlacedRanks place_ranks(System& system, const LaunchSpec& spec) {
     check_slurm_slots(system, spec, placed.job);
   else
     append_remark(placed.job.remarks, topology::remark_on_numbers(spec.placement.machine));
+  // srun gives each rank a mask of the job, whatever this shell has.
+  const bool binds_here = spec.placement.binds && placed.kind() != LauncherKind::srun;
+  if (binds_here) append_remark(placed.job.remarks, remark_on_own_affinity(system, placed.job.ranks));
   return placed;
 }
 
