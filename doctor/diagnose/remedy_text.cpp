@@ -51,6 +51,37 @@ void drop_tagging(std::vector<std::string>& remedies) {
   remedies = std::move(kept);
 }
 
+std::string without_ssh_to_self(const std::string& remedy,
+                                const std::function<bool(const std::string& host)>& is_here) {
+  const RemedyParts parts = split_remedy(remedy);
+  std::string_view rest = parts.commands;
+  const std::string_view lead = starts_with_any(rest, {"mpirun -n 1 -H "}) ? "mpirun -n 1 -H " : "ssh ";
+  if (!rest.starts_with(lead)) return remedy;
+  rest.remove_prefix(lead.size());
+  const std::string host(rest.substr(0, rest.find(' ')));
+  if (host.size() == rest.size() || host.starts_with('-') || !is_here(host)) return remedy;
+  std::string command(trim(rest.substr(host.size())));
+  if (command.starts_with('\'')) {
+    // One word of the shell, as quote_shell() writes it.
+    if (command.size() < 2 || !command.ends_with('\'')) return remedy;
+    const std::string inner = replace_text(command.substr(1, command.size() - 2), "'\\''", "\1");
+    if (has(inner, "'")) return remedy;
+    command = replace_text(inner, "\1", "'");
+  }
+  const std::string why = parts.comment.empty() ? "" : ": " + parts.comment.substr(comment_mark.size());
+  return command + std::string(comment_mark) + "on " + host + why;
+}
+
+Diagnosis without_ssh_to_self(Diagnosis diagnosis,
+                              const std::function<bool(const std::string& host)>& is_here) {
+  const auto fit = [&](Finding& finding) {
+    for (std::string& remedy : finding.remedies) remedy = without_ssh_to_self(remedy, is_here);
+  };
+  if (diagnosis.cause) fit(*diagnosis.cause);
+  std::ranges::for_each(diagnosis.also_seen, fit);
+  return diagnosis;
+}
+
 bool has_quotes(std::string_view command) { return command.find_first_of("'\"`") != npos; }
 
 std::string replace_text(std::string text, std::string_view old, std::string_view by) {

@@ -2,7 +2,10 @@
 // The parts of a remedy: "a; b   # why". Pure.
 #pragma once
 
+#include "doctor/diagnose/diagnosis.hpp"
+
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +35,14 @@ std::optional<TaggingCommand> find_tagging(std::string_view remedy);
 // For output that has the rank of each line already: "read the last lines of rank 3: mpirun --tag-output ..."
 // -> "read the last lines of rank 3".
 void drop_tagging(std::vector<std::string>& remedies);
+
+// "ssh h1 'dmesg | tail'   # why" -> "dmesg | tail   # on h1: why", where h1 is here, which needs no sshd;
+// the same of "mpirun -n 1 -H h1 ls". Any other remedy stays.
+std::string without_ssh_to_self(const std::string& remedy,
+                                const std::function<bool(const std::string& host)>& is_here);
+// Of all remedies of the diagnosis.
+Diagnosis without_ssh_to_self(Diagnosis diagnosis,
+                              const std::function<bool(const std::string& host)>& is_here);
 
 bool has_quotes(std::string_view command);
 

@@ -2,6 +2,7 @@
 #include "launch/run/failure_cause.hpp"
 
 #include "doctor/diagnose/exception_cause.hpp"
+#include "doctor/diagnose/remedy_text.hpp"
 #include "doctor/diagnose/salient_lines.hpp"
 #include "launch/monitor/exit_banner.hpp"
 #include "launch/monitor/rank_files.hpp"
@@ -128,6 +129,7 @@ FailureCause conclude_failure(diagnose::Diagnosis found, const LaunchRun& run,
       fit_remedies(found.cause->remedies, {run.plan.placed.kind(), run.plan.placed.job.hosts,
                                            host.empty() && context.first ? context.first->host : host,
                                            context.in_job, master_port_of(run.plan.environment.framework)});
+  if (context.is_here) found = diagnose::without_ssh_to_self(std::move(found), context.is_here);
   cause.is_known = true;
   cause.text = diagnose::render_diagnosis(found);
   return cause;

@@ -7,6 +7,7 @@
 #include "launch/run/launch_run.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,8 @@ struct FailureContext {
   std::vector<std::string> last_lines = {};  // of `first` on stderr, where ranks are known
   MonitorRecord record = {};                 // of all ranks
   bool names_ranks = false;                  // each line of the output has its rank
+  // Whether a host is this one, which a remedy reaches without ssh; without it none is.
+  std::function<bool(const std::string& host)> is_here = {};
 };
 
 // The end of the job, of which `first` failed first; `is_unsure`: others failed in the same second.

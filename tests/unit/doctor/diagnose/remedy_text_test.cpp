@@ -43,4 +43,18 @@ TEST_CASE("no remedy puts the rank on each line where it is there") {
                     "look for the first error of any rank: the output has the rank of each line"});
 }
 
+TEST_CASE("a command for this host needs no ssh") {
+  const auto here = [](const std::string& host) { return host == "vm"; };
+  const auto fit = [&](const std::string& remedy) { return without_ssh_to_self(remedy, here); };
+  CHECK(fit("ssh vm 'dmesg -T | grep -i -A1 \"oom\" | tail'   # was it the kernel?") ==
+        "dmesg -T | grep -i -A1 \"oom\" | tail   # on vm: was it the kernel?");
+  CHECK(fit("ssh vm true") == "true   # on vm");
+  CHECK(fit("ssh vm 'grep '\\''a b'\\'' f'") == "grep 'a b' f   # on vm");
+  CHECK(fit("mpirun -n 1 -H vm ls -ld data.h5   # as the job sees it") ==
+        "ls -ld data.h5   # on vm: as the job sees it");
+  for (const char* other : {"ssh h2 'dmesg'   # why", "mpirun -n 1 -H h2 ls", "ssh -t vm top", "ssh vm",
+                            "ssh vm 'a'; ssh h2 'b'", "ping vm; ssh vm uptime"})
+    CHECK(fit(other) == other);
+}
+
 TEST_SUITE_END();
