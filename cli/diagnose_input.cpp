@@ -4,6 +4,7 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "cli/run_ids.hpp"
+#include "doctor/diagnose/remedy_text.hpp"
 #include "doctor/diagnose/signatures_yaml.hpp"
 #include "doctor/diagnose/time_limit_cause.hpp"
 #include "launch/history/run_store.hpp"
@@ -13,6 +14,7 @@
 #include "schedulers/client/job_outcome.hpp"
 #include "schedulers/client/job_query.hpp"
 #include "schedulers/client/submitted_job.hpp"
+#include "topology/sources/job_machines.hpp"
 
 #include <fmt/format.h>
 
@@ -153,6 +155,9 @@ diagnose::Diagnosis fit_to_run(System& system, const DiagnoseInput& input, diagn
   if (input.hosts > 0 && input.end.ranks % input.hosts == 0)
     run.ranks_per_node = input.end.ranks / input.hosts;
   diagnosis = fit_to_job(std::move(diagnosis), run, *diagnose::builtin_signatures());
+  diagnosis = diagnose::without_ssh_to_self(std::move(diagnosis), [&system](const std::string& host) {
+    return topology::is_this_host(system.environment, host);
+  });
   const std::string record = record_of(input);
   if (diagnosis.cause) forget_line_numbers(diagnosis.cause->evidence, record);
   if (diagnosis.cause) forget_line_numbers(diagnosis.cause->following, record);
@@ -171,6 +176,7 @@ DiagnoseInput read_run_directory(System& system, const std::string& directory, R
   const launch::RunRecord run = launch::read_run(system, directory, false);
   DiagnoseInput input{{}, end, run.diagnosis, run.last_lines, directory, {}};
   input.cause_is_recorded = run.cause_is_known;
+  input.end.of_launch = true;
   if (run.end && !end.status) {
     input.end.status = run.end->exit_status;
     if (end.from == LogSource::unknown && run.launcher == "openmpi") input.end.from = LogSource::mpirun;
@@ -193,6 +199,7 @@ DiagnoseInput read_run_directory(System& system, const std::string& directory, R
         {first->rank, first->host}, how, {directory + "/run.json", 0, "\"first_failure\""}};
   }
   if (!run.end) input.standing = launch::find_standing_run(system, directory);
+  if (launch::find_run_state(system, run) == launch::RunState::unseen) input.unseen_run = run.id;
   for (std::uint32_t rank = 0; rank < run.rank_count; ++rank) {
     for (const auto stream : {launch::RankStream::out, launch::RankStream::err}) {
       std::string file = launch::rank_file(directory, rank, stream);

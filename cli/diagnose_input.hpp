@@ -28,6 +28,7 @@ struct DiagnoseInput {
   std::vector<std::string> program = {};      // of a run
   std::uint32_t hosts = 0;                    // of a run
   bool cause_is_recorded = false;             // `recorded` has a cause
+  std::string unseen_run = {};                // its id, if its ddlrun did not write its end; else ""
   std::optional<schedulers::JobRef> submitted = {};  // the job of ddlrun whose logs they are
 };
 

@@ -171,6 +171,15 @@ void print_standing(System& system, const launch::StandingRun& run) {
                          message.what, message.where, message.hint));
 }
 
+// As `history` says of it.
+void print_unseen(System& system, const DiagnoseInput& input) {
+  const std::string directory = quote_shell(input.directory);
+  system.out(fmt::format(
+      "run {} ended unseen: {}\n  at:  {}\n  try: dmesg -T | grep -i 'killed process'; last -x reboot | head "
+      "-3; df -h {}\n",
+      input.unseen_run, launch::unseen_end, printable(input.directory), directory));
+}
+
 int run_on_logs(System& system, const DiagnoseOptions& options) {
   const DiagnoseInput input = read_input(system, options);
   const bool wants_recorded =
@@ -202,6 +211,10 @@ int run_on_logs(System& system, const DiagnoseOptions& options) {
   const diagnose::Diagnosis diagnosis = complete_diagnosis(system, input, analysis.diagnosis(end));
   if (wants_recorded && !diagnose::is_sure(diagnosis)) return print_recorded(system, input);
   const bool is_silent = diagnosis.bytes == 0 && !end.status && !diagnosis.cause;
+  if (!input.unseen_run.empty() && !options.json) {
+    print_unseen(system, input);
+    if (!diagnosis.cause) return 1;
+  }
   if (logs.empty() && is_silent)
     throw Error(ErrorKind::request,
                 {"the run has not ended, and its output is not in files", printable(input.directory),

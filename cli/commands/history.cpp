@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `ddlrun history`: the runs that `ddlrun launch` started here, newest first, and how they ended.
+#include "base/os/terminal.hpp"
 #include "base/os/unix_time.hpp"
 #include "base/text/error.hpp"
 #include "base/text/host_list.hpp"
@@ -184,6 +185,11 @@ void add_jobs(System& system, std::vector<ReadRun>& runs, std::int64_t now) {
   warn_of_unreachable(system, unreachable);
 }
 
+std::size_t columns_of_screen(System& system) {
+  const bool is_screen = system.terminal != nullptr && system.environment.stdout_is_terminal;
+  return static_cast<std::size_t>((is_screen ? system.terminal->size() : TerminalSize{}).columns);
+}
+
 int run_history(System& system, const HistoryOptions& options) {
   const std::uint64_t limit = parse_limit_option(options.limit);
   const std::int64_t now = unix_seconds(system);
@@ -217,7 +223,7 @@ int run_history(System& system, const HistoryOptions& options) {
   if (rows.empty())
     system.err(options.failed ? "ddlrun: no run failed\n" : "ddlrun: nothing was launched yet\n");
   else
-    system.out(render_history_table(rows));
+    system.out(render_history_table(rows, columns_of_screen(system)));
   if (left_out > 0)
     system.err(fmt::format("ddlrun: older runs are not shown: {} (--limit 0; --prune 90d removes old ones)\n",
                            left_out));

@@ -52,6 +52,22 @@ bool names_run(const std::string& word) {
          });
 }
 
+std::string find_other_running(System& system, const std::string& word) {
+  constexpr std::size_t most_looked_at = 200;
+  std::size_t looked_at = 0;
+  for (const ListedRun& listed : list_runs(system)) {
+    if (++looked_at > most_looked_at) break;
+    if (listed.id == word || listed.directory == word) continue;
+    try {
+      if (find_run_state(system, read_run(system, listed.directory, false)) == RunState::running)
+        return listed.id;
+    } catch (const Error&) {
+      continue;  // a damaged record runs nothing
+    }
+  }
+  return {};
+}
+
 std::string cancel_run(System& system, const std::string& word) {
   const std::string directory = find_run_directory(system, word);
   const RunRecord run = read_run(system, directory, false);

@@ -16,4 +16,7 @@ bool names_run(const std::string& word);
 // ended". Error{request} where the run is on another host, damaged, not known, or still there.
 std::string cancel_run(System& system, const std::string& word);
 
+// The newest run that still runs on this host, but not the one of `word`; "" where none does.
+std::string find_other_running(System& system, const std::string& word);
+
 }  // namespace ddlrun::launch

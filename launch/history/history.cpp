@@ -18,7 +18,8 @@ namespace ddlrun::launch {
 namespace {
 
 using Columns = std::array<std::string, 9>;
-constexpr std::size_t time_column = 2, job_column = 3;
+constexpr std::size_t time_column = 2, job_column = 3, program_column = 7, failure_column = 8;
+using Widths = std::array<std::size_t, std::tuple_size_v<Columns>>;
 
 std::string failure_text(const RunFailure& failure) {
   if (failure.alike > 0)
@@ -37,18 +38,22 @@ std::string failure_text(const RunFailure& failure) {
   return fmt::format("rank {} on {}: {}", failure.rank, printable(failure.host, 60), how);
 }
 
+// Who stands still, without the process. An exception that the note names may have colons.
+std::string_view stall_head(std::string_view stall) {
+  for (const std::string_view mark : {"; it has ", ": process ", ":"})
+    if (const auto at = stall.find(mark); at != std::string_view::npos) return stall.substr(0, at);
+  return stall;
+}
+
 // What is known of the first failure; "" for a run that went well or still runs.
 std::string first_failure_of(const RunRecord& run, RunState state) {
   const bool is_stall = run.watched && !run.watched->stall.empty();
   if (const RunFailure* failure = run.first_failure(); failure != nullptr && !is_stall)
     return failure_text(*failure);
-  if (!run.end)
-    return state == RunState::unseen ? "ddlrun was killed, the host went down, or the disk was full" : "";
+  if (!run.end) return state == RunState::unseen ? std::string(unseen_end) : "";
   if (run.end->exit_status == 0 || run.end->is_saved()) return {};
   if (run.end->is_cancelled()) return "stopped by " + describe_signal(run.end->stopped_by);
-  if (is_stall)
-    return "ended because of a stall: " +
-           printable(run.watched->stall.substr(0, run.watched->stall.find(':')), 200);
+  if (is_stall) return "ended because of a stall: " + printable(stall_head(run.watched->stall), 200);
   if (run.watched && !run.watched->lost_hosts.empty())
     return fmt::format("host {} was lost", printable(run.watched->lost_hosts.front(), 60));
   const std::string_view cause = trim(std::string_view(run.diagnosis).substr(0, run.diagnosis.find('\n')));
@@ -79,6 +84,20 @@ Columns columns_of(const HistoryRow& row) {
       status_words(row) + (row.test_accuracy ? fmt::format(", {:.1f} %", 100.0 * *row.test_accuracy) : ""),
       or_dash(printable(row.title, 120)),
       last};
+}
+
+// So wide that the first failure, which is behind it, begins within the line; at least as wide as most names.
+std::size_t program_width(const Widths& width, bool has_jobs, std::size_t most_columns) {
+  constexpr std::size_t least_program = 24, failure_shown = 32;
+  std::size_t others = std::min(width[failure_column], failure_shown);
+  for (std::size_t i = 0; i < failure_column; ++i)
+    if (i != program_column && (i != job_column || has_jobs)) others += width[i] + 2;
+  const std::size_t room = most_columns > others + 2 ? most_columns - others - 2 : 0;
+  return std::min(width[program_column], std::max(room, least_program));
+}
+
+std::string shortened(const std::string& text, std::size_t most) {
+  return text.size() <= most ? text : printable(text, most - 3);
 }
 
 }  // namespace
@@ -176,14 +195,18 @@ std::string end_words(int exit_status) {
                                                       : fmt::format("status {}", exit_status);
 }
 
-std::string render_history_table(const std::vector<HistoryRow>& rows) {
+std::string render_history_table(const std::vector<HistoryRow>& rows, std::size_t most_columns) {
   std::vector<Columns> table{
       {"RUN", "STARTED (UTC)", "TIME", "JOB", "RANKS", "HOSTS", "RESULT", "PROGRAM", "FIRST FAILURE"}};
   for (const HistoryRow& row : rows) table.push_back(columns_of(row));
   const bool has_jobs = std::ranges::any_of(rows, [](const HistoryRow& row) { return !row.job.empty(); });
-  std::array<std::size_t, std::tuple_size_v<Columns>> width{};
+  Widths width{};
   for (const Columns& columns : table)
     for (std::size_t i = 0; i < width.size(); ++i) width[i] = std::max(width[i], columns[i].size());
+  if (const std::size_t most = program_width(width, has_jobs, most_columns); most < width[program_column]) {
+    for (Columns& columns : table) columns[program_column] = shortened(columns[program_column], most);
+    width[program_column] = most;
+  }
   std::string text;
   for (const Columns& columns : table) {
     std::string line;

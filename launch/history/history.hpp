@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ddlrun::launch {
@@ -42,6 +43,9 @@ struct HistoryRow {
   }
 };
 
+// Why a run has no end.
+constexpr std::string_view unseen_end = "ddlrun was killed, the host went down, or the disk was full";
+
 // The command with the base names of the program and its script.
 std::string program_title(std::vector<std::string> program);
 
@@ -65,7 +69,8 @@ std::string status_words(const HistoryRow& row);
 // "ok", "status 7", "signal 9".
 std::string end_words(int exit_status);
 
-std::string render_history_table(const std::vector<HistoryRow>& rows);
+// Long programs are cut, so that the first failure begins within `most_columns`; it is never cut itself.
+std::string render_history_table(const std::vector<HistoryRow>& rows, std::size_t most_columns);
 // "schema": "ddlrun.history/1".
 std::string render_history_json(const std::vector<HistoryRow>& rows);
 

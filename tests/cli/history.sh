@@ -95,6 +95,8 @@ grep -q '^20200101-000000-forged.*running' "$work/out" && fail "a pid alone was 
 { kill -KILL $head && wait $head; } 2> /dev/null
 expect 0 'ended unseen' "$DDLRUN" history --failed
 has "history: killed" "$work/out" "$(basename "$running")"
+expect 1 'ended unseen: ddlrun was killed, the host went down, or the disk was full' "$DDLRUN" diagnose "$running"
+has_not "diagnose: killed" "$work/out" "no known failure"
 
 # --- cancel: TERM to the ddlrun that started the run, on this host, and to no other process
 expect 0 'is over already: its ddlrun no longer runs' "$DDLRUN" cancel 20200101-000000-forged
@@ -117,6 +119,16 @@ same "wait last: the status of the run" 143 $?
 has "wait last" waited.err "run $(basename "$(directory_of newest)") has ended with status 143"
 wait $head 2> /dev/null
 expect 0 "run $(basename "$(directory_of newest)") is over already" "$DDLRUN" cancel last
+has_not "cancel last: no other run" "$work/out" "still runs"
+"$DDLRUN" launch 1 -- sh -c ": > $work/older; sleep 60" > /dev/null 2> older.err &
+head=$!
+for _ in $(seq 100); do [[ -e $work/older ]] && break; sleep 0.1; done
+sleep 1.1
+"$DDLRUN" launch 1 -- true > /dev/null 2>&1
+older=$(basename "$(directory_of older)")
+expect 0 "run $older still runs: ddlrun cancel $older" "$DDLRUN" cancel last
+expect 0 'is ended' "$DDLRUN" cancel "$older"
+wait $head 2> /dev/null
 for signal in INT TERM; do
   env --default-signal=INT "$DDLRUN" launch 1 -- sleep 60 > /dev/null 2> stopped.err &
   head=$!

@@ -265,7 +265,7 @@ TEST_CASE("the table and the document") {
   damaged.problem = "half of it is missing";
   std::vector<HistoryRow> rows{launch::history_row(run, "/runs/x", RunState::ended, 0), damaged};
   rows[0].test_accuracy = 0.875;
-  const std::string table = launch::render_history_table(rows);
+  const std::string table = launch::render_history_table(rows, 200);
   CHECK(table.find("signal 11, 87.5 %") != std::string::npos);
   CHECK(table.find("2026-11-21 03:19  1:01:01  2x2") != std::string::npos);
   CHECK(table.find("signal 11") != std::string::npos);
@@ -279,6 +279,22 @@ TEST_CASE("the table and the document") {
   CHECK(json["runs"][1]["exit_status"].is_null());
   CHECK(json["runs"][0]["test_accuracy"] == 0.875);
   CHECK(json["runs"][1]["test_accuracy"].is_null());
+}
+
+TEST_CASE("a long program is cut, so that the first failure stands within the screen") {
+  HistoryRow row;
+  row.id = "20261121-031915-abcdef";
+  row.title = "python3 -c '" + std::string(100, 'x') + "END'";
+  row.first_failure = "rank 1 on vm: status 3";
+  for (const std::size_t columns : {80u, 150u}) {
+    const std::string table = launch::render_history_table({row}, columns);
+    CAPTURE(table);
+    const std::string line = table.substr(table.find('\n') + 1);
+    CHECK(line.find("xxx...  rank 1 on vm: status 3\n") != std::string::npos);
+    CHECK(table.find("END") == std::string::npos);
+    if (columns == 150) CHECK(line.size() == columns + 1);
+  }
+  CHECK(launch::render_history_table({row}, 400).find("END") != std::string::npos);
 }
 
 TEST_CASE("each rank's GPU, from plan.json") {
