@@ -34,6 +34,8 @@ struct MonitorRecord {
   std::vector<RankReport> stalls;         // as they were reported
   std::string stall;                      // the last for which --on-stall end may end the job, in words
   std::string stall_severity;             // with which it was printed: "warning", "note"
+  // The rank of the last note that had printed an exception and did not end.
+  std::optional<std::uint32_t> raised;
   std::vector<std::string> silent_hosts;  // at any time
   std::vector<std::string> lost_hosts;    // named as lost, or without reports of their ranks' ends
   std::map<std::uint32_t, int> ends;      // exit status by rank, of the ranks that reported

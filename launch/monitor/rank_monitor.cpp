@@ -81,6 +81,7 @@ void RankMonitor::take(RankReport report, Time now) {
   if (report.sign == RankStatus::resumed || report.sign == RankStatus::ended) {
     const bool stood = rank.is_reported && rank.stall;
     if (stood && report.sign == RankStatus::resumed) resumed_[report.rank] = report.stall.seconds;
+    if (report.sign == RankStatus::resumed && record_.raised == report.rank) record_.raised.reset();
     rank.stall.reset();
     rank.work.reset();
     rank.is_reported = false;
@@ -197,11 +198,13 @@ void RankMonitor::report_idle(Time now, std::vector<MonitorEvent>& news) {
   if (all_idle_reported_) return;  // once, where it is true of all
   all_idle_reported_ = all_quiet;
   const IdleRanks named = idle_ranks(idle);
+  if (!named.exception.empty()) record_.raised = named.rank;
   news.push_back({"note", describe_idle(named, here(named.host)), all_quiet});
 }
 
 void RankMonitor::report_computing(const std::vector<std::uint32_t>& ranks, std::vector<MonitorEvent>& news) {
   const IdleRanks named = awaited_ranks(ranks);
+  if (!named.exception.empty()) record_.raised = named.rank;
   news.push_back({"note", describe_computing(named, here(named.host)), false});
   for (const std::uint32_t number : ranks)
     if (record_.stalls.size() < most_kept)

@@ -43,6 +43,14 @@ class RankMonitor {
 
   // Passes each report of a planned rank to `sink`, too.
   void share_reports(std::function<void(const RankReport&, Time)> sink) { sink_ = std::move(sink); }
+  // What a rank printed last, if that is an exception, else ""; what makes such a program end, or "".
+  // `has_py_spy`: this host has the program that shows where Python waits.
+  void explain_by(std::function<std::string(std::uint32_t rank)> exception_of, std::string remedy,
+                  bool has_py_spy) {
+    exception_of_ = std::move(exception_of);
+    exception_remedy_ = std::move(remedy);
+    has_py_spy_ = has_py_spy;
+  }
   // What of the line belongs to the user; with a note where the OOM killer ended the rank that failed first.
   std::string take_line(std::string_view line, Time now);
   // A signal has gone to the ranks: from now on `saved_status` is no failure of a rank.
@@ -84,6 +92,8 @@ class RankMonitor {
   std::string name_of(const std::vector<std::uint32_t>& ranks) const;
   IdleRanks idle_ranks(std::vector<std::uint32_t>& ranks) const;
   IdleRanks awaited_ranks(const std::vector<std::uint32_t>& ranks) const;
+  std::vector<std::uint32_t> raised_among(const std::vector<std::uint32_t>& ranks) const;
+  IdleRanks with_exception(IdleRanks named) const;
   Standstill stuck_now(const std::vector<std::uint32_t>& ranks, Time now) const;
   std::vector<std::uint32_t> running_on(const Host& host) const;
   Message describe_silence(const std::string& name, const Host& host, Time now) const;
@@ -99,6 +109,9 @@ class RankMonitor {
   std::string token_;
   std::function<bool(const std::string& host)> is_here_;
   std::function<void(const RankReport&, Time)> sink_;
+  std::function<std::string(std::uint32_t rank)> exception_of_;
+  std::string exception_remedy_;
+  bool has_py_spy_ = true;
   std::map<std::uint32_t, Rank> ranks_;
   std::map<std::string, Host> hosts_;
   std::vector<MonitorEvent> pending_;

@@ -51,17 +51,31 @@ std::vector<std::uint32_t> RankMonitor::computing_ranks() const {
   return is_clear && computing.size() <= waiting ? computing : std::vector<std::uint32_t>();
 }
 
+std::vector<std::uint32_t> RankMonitor::raised_among(const std::vector<std::uint32_t>& ranks) const {
+  std::vector<std::uint32_t> raised;
+  if (exception_of_)
+    std::ranges::copy_if(ranks, std::back_inserter(raised),
+                         [this](std::uint32_t rank) { return !exception_of_(rank).empty(); });
+  return raised;
+}
+
+// With what is known of the rank that is the example.
+IdleRanks RankMonitor::with_exception(IdleRanks named) const {
+  named.lacks_py_spy = !has_py_spy_;
+  named.exception = exception_of_ ? exception_of_(named.rank) : "";
+  if (!named.exception.empty()) named.remedy = exception_remedy_;
+  return named;
+}
+
 IdleRanks RankMonitor::awaited_ranks(const std::vector<std::uint32_t>& ranks) const {
   const auto waiting = std::ranges::count_if(
       ranks_, [](const auto& entry) { return !entry.second.ended && entry.second.stall; });
   const Rank& first = ranks_.at(ranks.front());
-  return {name_of(ranks) + (ranks.size() == 1 ? " has" : " have"),
-          ranks.front(),
-          first.host,
-          *first.work,
-          ranks.size() == 1,
-          fmt::format("while the other {}", waiting == 1 ? "one waits" : fmt::format("{} wait", waiting)),
-          ranks.size() == 1 ? "for it, as it seems" : "for them, as it seems"};
+  return with_exception(
+      {name_of(ranks) + (ranks.size() == 1 ? " has" : " have"), ranks.front(), first.host, *first.work,
+       ranks.size() == 1,
+       fmt::format("while the other {}", waiting == 1 ? "one waits" : fmt::format("{} wait", waiting)),
+       ranks.size() == 1 ? "for it, as it seems" : "for them, as it seems"});
 }
 
 // "while rank 1 on h2 goes on (process 813, python3)", "while 3 of 4 ranks go on".
@@ -79,6 +93,7 @@ std::string RankMonitor::others_of(std::size_t idle, std::size_t alive) const {
 
 // Of `ranks`, those that are to be named stay.
 IdleRanks RankMonitor::idle_ranks(std::vector<std::uint32_t>& ranks) const {
+  const std::vector<std::uint32_t> all_ranks = ranks;
   std::map<std::uint32_t, Stall> idle;
   std::size_t alive = 0;
   for (const auto& [number, other] : ranks_) {
@@ -87,8 +102,13 @@ IdleRanks RankMonitor::idle_ranks(std::vector<std::uint32_t>& ranks) const {
     if (other.stall) idle[number] = *other.stall;
   }
   const bool all_quiet = is_all_quiet();
-  const auto awaited = all_quiet ? find_awaited(idle) : std::vector<std::uint32_t>();
+  auto awaited = all_quiet ? find_awaited(idle) : std::vector<std::uint32_t>();
   if (!awaited.empty()) ranks = awaited;
+  // Where one printed an exception, the others wait for it, wherever they stand.
+  if (const auto raised = raised_among(all_ranks); !raised.empty()) {
+    ranks = {raised.front()};
+    awaited = all_quiet && raised.size() < alive ? ranks : std::vector<std::uint32_t>();
+  }
   const std::uint32_t first = ranks.front();
   const bool is_all = all_quiet && ranks.size() == alive;
   IdleRanks named{(is_all && alive > 1 ? fmt::format("all {} ranks", alive) : name_of(ranks)) +
@@ -108,7 +128,7 @@ IdleRanks RankMonitor::idle_ranks(std::vector<std::uint32_t>& ranks) const {
   if (all_quiet && !left.empty())
     named.waiters += fmt::format("{}{} {} ended with status 0", named.waiters.empty() ? "" : "; ",
                                  name_of(left), left.size() == 1 ? "has" : "have");
-  return named;
+  return with_exception(std::move(named));
 }
 
 bool RankMonitor::is_all_quiet() const {

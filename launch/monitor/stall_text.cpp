@@ -23,8 +23,21 @@ std::string on(const std::string& host, bool here, const std::string& command) {
 // What shows where a process is in its program.
 std::string look_into(const IdleRanks& ranks, bool here) {
   const Stall& stall = ranks.stall;
-  return fmt::format("{}{} {}   # if it should be ", here ? "" : "ssh -t " + ranks.host + " ",
-                     stall.name.starts_with("python") ? "py-spy dump --pid" : "gdb -p", stall.pid);
+  const bool is_python = stall.name.starts_with("python");
+  return fmt::format("{}{}{} {}   # if it should be ", here ? "" : "ssh -t " + ranks.host + " ",
+                     here && is_python && ranks.lacks_py_spy ? "pip install py-spy && " : "",
+                     is_python ? "py-spy dump --pid" : "gdb -p", stall.pid);
+}
+
+// "ranks 0-3 have", "rank 3 on h2 printed E and has not ended; it has": the subject of what follows.
+std::string who_of(const IdleRanks& ranks) {
+  return ranks.exception.empty() ? ranks.who
+                                 : fmt::format("rank {} on {} printed {} and has not ended; it has",
+                                               ranks.rank, ranks.host, ranks.exception);
+}
+
+std::string remedy_of(const IdleRanks& ranks, bool here, const std::string& expected) {
+  return ranks.remedy.empty() ? look_into(ranks, here) + expected : ranks.remedy;
 }
 
 std::string place_of(const IdleRanks& ranks) {
@@ -61,17 +74,17 @@ Message describe_idle(const IdleRanks& idle, bool here) {
                                ? " looks again and again for something, and sleeps" + in_kernel(stall)
                                : " sleeps" + in_kernel(stall);
   const std::string what =
-      fmt::format("{}{}{}: {}{}{}{}", idle.who, state, idle.others.empty() ? "" : ", " + idle.others,
+      fmt::format("{}{}{}: {}{}{}{}", who_of(idle), state, idle.others.empty() ? "" : ", " + idle.others,
                   process(stall), place_of(idle), does, idle.waiters.empty() ? "" : "; " + idle.waiters);
-  return {what, idle.host, look_into(idle, here) + "working"};
+  return {what, idle.host, remedy_of(idle, here, "working")};
 }
 
 Message describe_computing(const IdleRanks& ranks, bool here) {
   const Stall& stall = ranks.stall;
-  return {fmt::format("{} used CPU time and moved no bytes for {} s, {} {}: {}{} runs {}", ranks.who,
+  return {fmt::format("{} used CPU time and moved no bytes for {} s, {} {}: {}{} runs {}", who_of(ranks),
                       stall.seconds, ranks.others, ranks.waiters, process(stall), place_of(ranks),
                       stall.waits_in),
-          ranks.host, look_into(ranks, here) + "done"};
+          ranks.host, remedy_of(ranks, here, "done")};
 }
 
 bool sleeps_of_own_will(const Stall& stall) {

@@ -31,9 +31,12 @@ struct IdleRanks {
   std::uint32_t rank = 0;
   std::string host;
   Stall stall;
-  bool is_alone = true;  // `who` is that rank only
-  std::string others;    // what the rest does: "while 3 of 4 ranks go on"; "" for none
-  std::string waiters;   // what shows that the rest waits for them; "" where nothing does
+  bool is_alone = true;        // `who` is that rank only
+  std::string others;          // what the rest does: "while 3 of 4 ranks go on"; "" for none
+  std::string waiters;         // what shows that the rest waits for them; "" where nothing does
+  std::string exception = {};  // that `rank` printed last; "" for none
+  std::string remedy = {};     // of it; "" where none is known
+  bool lacks_py_spy = false;   // on this host
 };
 Message describe_idle(const IdleRanks& idle, bool here);
 // Of ranks that compute while the others wait.

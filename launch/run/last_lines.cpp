@@ -23,6 +23,7 @@ void LastLines::take(std::string_view line) {
 
 void LastLines::take_of(std::uint32_t rank, std::string_view line) {
   constexpr std::size_t most_lines = 10, most_bytes = 400;  // of each of many ranks
+  exceptions_.take(rank, line);
   if (!trim(line).empty()) push_line(of_rank_[rank], line.substr(0, most_bytes), most_lines);
 }
 

@@ -2,6 +2,8 @@
 // The last lines of stderr, of the whole job and of each rank.
 #pragma once
 
+#include "launch/monitor/printed_exceptions.hpp"
+
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -19,10 +21,13 @@ class LastLines {
   bool empty() const { return lines_.empty(); }
   std::vector<std::string> lines() const { return {lines_.begin(), lines_.end()}; }
   std::vector<std::string> lines_of(std::uint32_t rank) const;
+  // "" where the rank printed none last.
+  std::string exception_of(std::uint32_t rank) const { return exceptions_.of(rank); }
 
  private:
   std::deque<std::string> lines_;
   std::map<std::uint32_t, std::deque<std::string>> of_rank_;
+  PrintedExceptions exceptions_;
 };
 
 }  // namespace ddlrun::launch

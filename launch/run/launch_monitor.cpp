@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch/run/launch_monitor.hpp"
 
+#include "base/os/program_path.hpp"
 #include "base/process/posix_rank_supervisor.hpp"
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
@@ -69,7 +70,11 @@ LaunchMonitor::LaunchMonitor(System& system, const LaunchRun& run)
   if (run.spec.output.is_framed() || run.plan.program.frames_stderr)
     output_.emplace(system, run.spec.output, run.run_dir, run.plan.program.token, on_err,
                     run.plan.placed.job.ranks.size());
-  if (ranks_) usage_.emplace(system, run, *ranks_, output_);
+  if (!ranks_) return;
+  ranks_->explain_by([this](std::uint32_t rank) { return last_.exception_of(rank); },
+                     remedy_for_exception(run.record.program, run.spec.framework.framework),
+                     !find_program(system, "py-spy").empty());
+  usage_.emplace(system, run, *ranks_, output_);
 }
 
 RunHooks LaunchMonitor::hooks() {
@@ -141,7 +146,8 @@ void LaunchMonitor::take(std::string_view line) {
 }
 
 void LaunchMonitor::analyse(std::string_view line, std::optional<std::uint32_t> rank) {
-  if (!run_.spec.monitor.diagnose) return;
+  const bool is_ending = ending_since_ || stop_.has_begun();
+  if (!run_.spec.monitor.diagnose || (is_ending && hangs_behind_exception())) return;
   if (line.starts_with("ddl-train: error: ")) trainer_printed_error_ = run_.spec.output.shows();
   analysis_.take(line, rank);
 }
@@ -242,12 +248,6 @@ ProcessResult LaunchMonitor::result_of_job(ProcessResult result) {
   return result;
 }
 
-// Of a rank that no launcher has ended.
-bool LaunchMonitor::has_own_failure() const {
-  const auto first = ranks_ ? ranks_->record().first_failure : std::nullopt;
-  return first && !is_ended_by_launcher(first->exit_status);
-}
-
 // Open MPI 5.0.11 prints nothing about most daemons that it loses, and exits with a status of its own.
 bool LaunchMonitor::lost_silently(const ProcessResult& result) const {
   const bool is_own = run_.plan.placed.kind() == LauncherKind::open_mpi && result.exit_status == 255;
@@ -291,11 +291,6 @@ bool LaunchMonitor::is_deserted(Time now, std::size_t below) {
   return true;
 }
 
-// hydra 4.2 ends by itself where it does not reach a host.
-bool LaunchMonitor::is_unreached() const {
-  return daemons_.lost().unreached && ranks_ && !ranks_->has_report();
-}
-
 // PRRTE 3.0.8 (Open MPI 5.0.7) exits with 0 after the loss of a host.
 bool LaunchMonitor::is_failure(const ProcessResult& result) const {
   if (result.forwarded_signal != 0) return false;
@@ -314,24 +309,27 @@ bool LaunchMonitor::launcher_was_killed(const ProcessResult& result) const {
 }
 
 std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
-  if (!run_.spec.monitor.diagnose || !is_failure(result)) return {};
+  const bool hangs = hangs_behind_exception() && (ending_since_ || result.forwarded_signal != 0);
+  if (!run_.spec.monitor.diagnose || !(is_failure(result) || hangs)) return {};
   // After a stall or the loss of a host that is the cause; the rest of the output is the noise of the ending.
   const bool never_started = daemons_.lost().said && ranks_ && !ranks_->has_report();
-  if (status(result) && !never_started) return {};
+  if (status(result) && !never_started && !hangs) return {};
   const bool launcher_died = launcher_was_killed(result);
   cause_.was_printed = launcher_died;
   if (launcher_died && !is_crash(result)) return {};
   // What a status or silence means is known of Open MPI's mpirun only. The other launchers do not all report
   // which rank failed first; its supervisor does.
   const bool is_open_mpi = run_.plan.placed.kind() == LauncherKind::open_mpi;
-  const auto first = ranks_ ? find_first_failure(ranks_->record(), result.exit_status) : std::nullopt;
+  const auto first =
+      ranks_ && !hangs ? find_first_failure(ranks_->record(), result.exit_status) : std::nullopt;
   const std::string report = first ? "ddlrun: " + render_first_failure(*first) : std::string();
   if (!is_open_mpi && first) analysis_.take_report(report);
   // Open MPI 5.0.7 does not always name the rank that was killed; the trainer's ranks name it before mpirun.
   if (is_open_mpi && first && first->alone) analysis_.take_report(report);
   if (first) analysis_.set_host(first->rank, first->host);
   const bool is_unsure = first && first->signal == 0 && !ranks_->record().failed_with.empty();
-  const diagnose::RunStatus end = run_status_of(run_, result.exit_status, first, is_unsure);
+  const int end_status = hangs ? status(result).value_or(128 + result.forwarded_signal) : result.exit_status;
+  const diagnose::RunStatus end = run_status_of(run_, end_status, first, is_unsure);
   diagnose::Diagnosis found;
   diagnose::JobContext job = job_context(system_.environment);
   job.ends_stalls = run_.spec.monitor.end_on_stall;
@@ -342,6 +340,7 @@ std::string LaunchMonitor::diagnosis(const ProcessResult& result) {
   if (first && !diagnose::is_sure(found)) complete_by_stdout(system_, run_, *first, end, job, found);
   FailureContext context{result.exit_status, first, report, launcher_died, trainer_printed_error_};
   context.in_job = in_scheduler_job(system_.environment);
+  context.is_here = std::bind_front(topology::is_this_host, std::cref(system_.environment));
   context.knows_ranks = output_ || run_.plan.placed.kind() == LauncherKind::ssh;
   context.names_ranks = end.names_ranks || context.knows_ranks;
   if (ranks_) context.record = ranks_->record();

@@ -65,11 +65,18 @@ class LaunchMonitor {
   bool outlives_failure(Time now);
   bool is_failure(const ProcessResult& result) const;
   bool launcher_was_killed(const ProcessResult& result) const;
-  bool has_own_failure() const;
+  // Of a rank that no launcher has ended.
+  bool has_own_failure() const {
+    const auto first = ranks_ ? ranks_->record().first_failure : std::nullopt;
+    return first && !is_ended_by_launcher(first->exit_status);
+  }
+  // The last note names a rank that printed an exception: this explains the end, whoever asked for it.
+  bool hangs_behind_exception() const { return ranks_ && ranks_->record().raised && !has_own_failure(); }
   bool lost_silently(const ProcessResult& result) const;
   bool only_services_left() const;
   bool is_lost(Time now, std::ptrdiff_t sshs);
-  bool is_unreached() const;
+  // hydra 4.2 ends by itself where it does not reach a host.
+  bool is_unreached() const { return daemons_.lost().unreached && ranks_ && !ranks_->has_report(); }
   bool is_deserted(Time now, std::size_t below);
 
   System& system_;

@@ -2,6 +2,7 @@
 #include "launch/run/run_remedies.hpp"
 
 #include "base/text/host_list.hpp"
+#include "base/text/interpreter.hpp"
 #include "base/text/text.hpp"
 #include "doctor/diagnose/remedy_text.hpp"
 
@@ -149,6 +150,18 @@ std::string fit_remedy(const std::string& remedy, const RemedyContext& context) 
 }
 
 }  // namespace
+
+// Each other framework starts its own collectives, which mpi4py does not end.
+std::string remedy_for_exception(const std::vector<std::string>& program, frameworks::Framework framework) {
+  const auto script = find_script(program);
+  const bool is_started = script.value_or(0) > 0 && is_python(program.front());
+  if (!is_started || framework != frameworks::Framework::none) return {};
+  if (std::ranges::find(program, "mpi4py") != program.end()) return {};
+  std::vector<std::string> words = program;
+  words.insert(words.begin() + static_cast<std::ptrdiff_t>(*script), {"-m", "mpi4py"});
+  return "ddlrun launch ... -- " + render_shell(words) +
+         "   # with mpi4py: an exception of one rank then ends all ranks";
+}
 
 diagnose::JobContext job_context(const Environment& environment) {
   diagnose::JobContext job;

@@ -4,6 +4,7 @@
 
 #include "base/os/system.hpp"
 #include "doctor/diagnose/job_diagnosis.hpp"
+#include "launch/frameworks/framework.hpp"
 #include "launch/launchers/launcher.hpp"
 
 #include <string>
@@ -21,6 +22,9 @@ struct RemedyContext {
 
 // Remedies for another launcher are translated or left out. At least one remedy stays.
 std::vector<std::string> fit_remedies(const std::vector<std::string>& remedies, const RemedyContext& context);
+
+// What makes an exception of one rank end all ranks of this program; "" where nothing is known.
+std::string remedy_for_exception(const std::vector<std::string>& program, frameworks::Framework framework);
 
 // The scheduler's job in which this run is; of a job of `ddlrun submit` the remedies are options of submit.
 diagnose::JobContext job_context(const Environment& environment);

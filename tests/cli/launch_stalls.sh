@@ -129,6 +129,39 @@ for turn in range(25): disk.read(65536); time.sleep(0.3)'
   has_not "a rank that reads slowly" reads.err "note: "
 }
 
+# A rank that raised an exception and does not end, as mpi4py's in MPI_Finalize, is named with it.
+raises() {
+  own_place
+  cat > raise.py <<'PROGRAM'
+import atexit, os, threading
+if os.environ["DDLRUN_RANK"] == "1":
+    atexit.register(threading.Event().wait, 60)
+    raise RuntimeError("shape mismatch")
+threading.Event().wait(60)
+PROGRAM
+  [[ $ranks -eq 2 ]] || return 0
+  launch raised 2 --stall-timeout 2 --on-stall end -- /usr/bin/python3 raise.py
+  same "an exception: status" 124 "$status"
+  has "an exception: the note" raised.err "note: rank 1 on $(hostname) printed RuntimeError: shape mismatch and has not ended; it has "
+  has "an exception: who waits" raised.err "; the others seem to wait for it"
+  has "an exception: what ends all" raised.err "-- /usr/bin/python3 -m mpi4py raise.py"
+  has "an exception: the cause" raised.err "cause: RuntimeError: shape mismatch (raise.py:4)"
+  has "an exception: its rank" raised.err "at: rank 1 on $(hostname)"
+  "$DDLRUN" diagnose last > raised.last
+  has "diagnose last: the cause" raised.last "cause: RuntimeError: shape mismatch (raise.py:4)"
+  has "diagnose last: its rank" raised.last "at: rank 1 on $(hostname)"
+  "$DDLRUN" history --limit 1 > raised.row
+  has "history: the exception" raised.row "ended because of a stall: rank 1 on $(hostname) printed RuntimeError: shape mismatch and has not ended"
+  # The same where a person ends it.
+  "$DDLRUN" launch 2 --stall-timeout 2 -- /usr/bin/python3 raise.py > left.out 2> left.err < /dev/null &
+  job=$!
+  for _ in $(seq 1 300); do grep -q "and has not ended" left.err && break; sleep 0.1; done
+  kill -TERM $job
+  wait $job
+  same "an exception, and TERM: status" 143 $?
+  has "an exception, and TERM: the cause" left.err "cause: RuntimeError: shape mismatch (raise.py:4)"
+}
+
 # --- --on-stall end ends the job, in the time that mpirun takes.
 ends() {
   own_place
@@ -146,7 +179,7 @@ ends() {
 
 # Two that spin on all cores take turns, and the one that measures time comes alone.
 spinners() { spins && deadlocks; }
-for part in spinners polls idles; do beside $part; done
+for part in spinners polls idles raises; do beside $part; done
 all_done
 ends
 

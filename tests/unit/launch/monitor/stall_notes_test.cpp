@@ -42,6 +42,59 @@ TEST_CASE("ranks that spin are noted only where no rank works") {
   CHECK(run.received("nor have the other 3"));
 }
 
+TEST_CASE("a rank that printed an exception and has not ended is named, wherever it waits") {
+  const launch::Stall spinning{60, 'R', 814, "python3", "libopen-pal.so.40"};
+  for (const launch::Stall& stall : {spinning, asleep_stall}) {
+    Run run;
+    run.watch.explain_by(
+        [](std::uint32_t rank) { return rank == 2 ? "RuntimeError: shape mismatch" : std::string(); },
+        "python3 -m mpi4py train.py", true);
+    run.pass(10, "12");
+    for (std::uint32_t rank : {0u, 1u, 3u}) run.say(rank, RankStatus::stalled, spinning);
+    run.say(2, RankStatus::stalled, stall);
+    run.pass(60, "12");
+    REQUIRE(run.reported.size() == 1);
+    CHECK(run.received("note rank 2 on h2 printed RuntimeError: shape mismatch and has not ended; it has"));
+    CHECK(run.received("nor have the other 3"));
+    CHECK(run.received("; the others seem to wait for it"));
+    CHECK(run.watch.record().raised == 2u);
+    const auto standstill = run.watch.standstill(run.start + std::chrono::seconds(run.now));
+    REQUIRE(standstill);
+    CHECK(standstill->message.hint == "python3 -m mpi4py train.py");
+    CHECK(standstill->ranks == std::vector<std::uint32_t>{2});
+    run.say(2, RankStatus::resumed, stall);
+    CHECK_FALSE(run.watch.record().raised);
+  }
+}
+
+TEST_CASE("where this host has no py-spy, the hint installs it; elsewhere that is not known") {
+  const launch::Stall asleep{50, 'S', 813, "python3", "futex_wait"};
+  for (const bool has_py_spy : {false, true}) {
+    for (const bool is_here : {false, true}) {
+      RankMonitor watch(Run::planned(), "T", {}, [is_here](const std::string&) { return is_here; });
+      watch.explain_by({}, "", has_py_spy);
+      const launch::RankReport report{0, "h1", RankStatus::stalled, asleep, 0, 0};
+      watch.take_line(launch::render_status_line("T", report), {});
+      std::string hint;
+      for (int second = 1; second < 15; ++second)
+        for (const auto& news : watch.tick(RankMonitor::Time{std::chrono::seconds(second)}))
+          hint += news.message.hint;
+      const std::string lead = !is_here ? "ssh -t h1 " : has_py_spy ? "" : "pip install py-spy && ";
+      CHECK(hint == lead + "py-spy dump --pid 813   # if it should be working");
+    }
+  }
+}
+
+TEST_CASE("where all ranks printed an exception, none of them waits for another") {
+  Run run;
+  run.watch.explain_by([](std::uint32_t) { return "ValueError"; }, "", true);
+  run.pass(10, "12");
+  for (std::uint32_t rank = 0; rank < 4; ++rank) run.say(rank, RankStatus::stalled, asleep_stall);
+  run.pass(60, "12");
+  CHECK(run.received("note rank 0 on h1 printed ValueError and has not ended"));
+  CHECK_FALSE(run.received("wait for it"));
+}
+
 TEST_CASE("a note on ranks that wait names those that ended with status 0 before") {
   const launch::Stall spinning{60, 'R', 814, "solver", "libopen-pal.so.40"};
   Run run;

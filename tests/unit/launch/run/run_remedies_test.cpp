@@ -104,6 +104,22 @@ TEST_CASE("outside a job the parts of a remedy that name a scheduler are left ou
   }
 }
 
+TEST_CASE("what makes an exception of one rank end all ranks, of a Python script without a framework") {
+  const auto remedy = [](const std::vector<std::string>& program,
+                         frameworks::Framework framework = frameworks::Framework::none) {
+    return launch::remedy_for_exception(program, framework);
+  };
+  CHECK(
+      remedy({"/usr/bin/python3", "-u", "mpi.py", "raise"}) ==
+      "ddlrun launch ... -- /usr/bin/python3 -u -m mpi4py mpi.py raise   # with mpi4py: an exception of one "
+      "rank then ends all ranks");
+  CHECK(remedy({"python3", "train.py"}, frameworks::Framework::pytorch).empty());
+  CHECK(remedy({"python3", "-m", "mpi4py", "train.py"}).empty());
+  CHECK(remedy({"python3", "-c", "x"}).empty());
+  CHECK(remedy({"./train"}).empty());
+  CHECK(remedy({"bash", "run.sh"}).empty());
+}
+
 TEST_CASE("no remedy of any signature names a scheduler outside a job") {
   const std::regex scheduler(
       R"((^|[^A-Za-z_$-])(srun|sbatch|salloc|squeue|sacct|sacctmgr|scontrol|sinfo|scancel|qsub|qstat|qdel|)"
