@@ -117,12 +117,12 @@ std::string render_skips(std::span<const Finding> findings) {
   return text;
 }
 
-// "4 hosts by ssh", "3 hosts by ssh and this host", "this host".
+// "4 hosts by ssh", this host among them or not; "this host" where it is the only one and has no other path.
 std::string render_hosts(const Examination& examination) {
-  const std::size_t others = examination.hosts.size() - std::min(examination.local, examination.hosts.size());
-  if (others == 0 && examination.local > 0) return "this host";
-  return fmt::format("{} by {}{}", count_of(others, "host"), join_paths(examination.paths, " and "),
-                     examination.local > 0 ? " and this host" : "");
+  const bool is_alone = examination.local > 0 && examination.local == examination.hosts.size();
+  if (is_alone && examination.paths.size() == 1) return "this host";
+  return fmt::format("{} by {}", count_of(examination.hosts.size(), "host"),
+                     join_paths(examination.paths, " and "));
 }
 
 std::string render_summary(const Examination& examination) {

@@ -98,7 +98,7 @@ fi
 subset=$DDLRUN_SOURCE_DIR/tests/data/fashion-mnist-subset
 expect 0 'Are 2 ranks 2 times faster than 1?' bench scaling --ranks 1,2 --json s.json --svg s.svg -- --data "$subset" --max-steps 20 \
   --epochs 20
-grep -q 'ddlrun: 1 of 2: 1 rank on 1 host' "$work/err" || fail "no progress: $(cat "$work/err")"
+grep -q 'ddlrun: 1 of 2: 2 ranks on 1 host' "$work/err" || fail "no progress: $(cat "$work/err")"
 [ "$(grep -c '^ ' "$work/out")" -eq 2 ] || fail "not two rows: $(cat "$work/out")"
 python3 - s.json s.svg <<'PY' || fail "JSON or SVG is not what is promised"
 import json, sys, xml.dom.minidom

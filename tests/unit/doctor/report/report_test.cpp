@@ -123,7 +123,7 @@ TEST_CASE("the summary says by which way the hosts were reached") {
   };
   CHECK(lead({"h1", "h2"}, 0) == "2 hosts by ssh");
   CHECK(lead({"vm"}, 1) == "this host");
-  CHECK(lead({"vm", "h2"}, 1) == "1 host by ssh and this host");
+  CHECK(lead({"vm", "h2"}, 1) == "2 hosts by ssh");
 }
 
 TEST_SUITE_END();
