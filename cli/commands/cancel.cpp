@@ -69,8 +69,9 @@ int cancel_runs(System& system, const std::vector<std::string>& ids) {
     try {
       const std::string outcome = launch::cancel_run(system, id);
       system.err(fmt::format("ddlrun: run {} {}\n", printable(id, 300), outcome));
-      const bool was_over = outcome.starts_with("is over already");
-      if (const std::string other = was_over ? launch::find_other_running(system, id) : ""; !other.empty())
+      // The newest run may be over while the one that is meant still runs.
+      const bool asks = id == "last" && outcome.starts_with("is over already");
+      if (const std::string other = asks ? launch::find_other_running(system, id) : ""; !other.empty())
         system.err(fmt::format("ddlrun: run {0} still runs: ddlrun cancel {0}\n", printable(other, 80)));
     } catch (const Error& error) {
       system.err(render_error("ddlrun", error.message()));

@@ -187,7 +187,7 @@ void add_jobs(System& system, std::vector<ReadRun>& runs, std::int64_t now) {
 
 std::size_t columns_of_screen(System& system) {
   const bool is_screen = system.terminal != nullptr && system.environment.stdout_is_terminal;
-  return static_cast<std::size_t>((is_screen ? system.terminal->size() : TerminalSize{}).columns);
+  return is_screen ? static_cast<std::size_t>(system.terminal->size().columns) : std::string::npos;
 }
 
 int run_history(System& system, const HistoryOptions& options) {
