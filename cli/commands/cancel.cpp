@@ -62,15 +62,15 @@ void remember_cancelled(System& system, const std::vector<JobRef>& jobs) {
   }
 }
 
-// All are tried; returns the status of the first that could not be cancelled.
-int cancel_runs(System& system, const std::vector<std::string>& ids) {
+// All are tried; returns the status of the first that could not be cancelled. `by_last`: one was named "last".
+int cancel_runs(System& system, const std::vector<std::string>& ids, bool by_last) {
   int first = 0;
   for (const std::string& id : ids) {
     try {
       const std::string outcome = launch::cancel_run(system, id);
       system.err(fmt::format("ddlrun: run {} {}\n", printable(id, 300), outcome));
       // The newest run may be over while the one that is meant still runs.
-      const bool asks = id == "last" && outcome.starts_with("is over already");
+      const bool asks = by_last && outcome.starts_with("is over already");
       if (const std::string other = asks ? launch::find_other_running(system, id) : ""; !other.empty())
         system.err(fmt::format("ddlrun: run {0} still runs: ddlrun cancel {0}\n", printable(other, 80)));
     } catch (const Error& error) {
@@ -109,7 +109,8 @@ int run_cancel(System& system, const std::vector<std::string>& ids) {
                                    "ddlrun cancel ID; ddlrun jobs and ddlrun history list yours"});
   // Another part of a job of plain qsub may go on after the run.
   const auto [runs, jobs] = find_meant_runs(system, ids, PlainJob::passed_over);
-  const int of_runs = cancel_runs(system, runs);
+  const bool by_last = std::ranges::find(ids, "last") != ids.end();
+  const int of_runs = cancel_runs(system, runs, by_last);
   const int of_jobs = jobs.empty() ? 0 : cancel_jobs(system, jobs);
   return of_runs != 0 ? of_runs : of_jobs;
 }
