@@ -40,7 +40,7 @@ std::optional<std::string> nearest_executable(System& system, const std::string&
   const std::string_view name = base_name(path);
   const std::string directory = directory_of(path), typed = path.substr(0, path.size() - name.size());
   std::vector<std::string> programs;
-  for (std::string& found : system.kernel->list_directory(directory_of(path))) {
+  for (std::string& found : system.kernel->list_directory(directory)) {
     const auto info = system.kernel->file_info(directory + "/" + found, true);
     const bool runs = info && info->kind == FileInfo::Kind::file && (info->mode & 0111U) != 0;
     if (runs) programs.push_back(std::move(found));

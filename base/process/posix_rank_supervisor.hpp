@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The supervisor of a rank: the program is its child, and it ends as the program ends, so that the launcher
-// sees the program's own status (`saved_status` excepted); meanwhile it is watched, and nothing of it stays behind. Linux only.
+// sees the program's own status (`saved_status` excepted); meanwhile it is watched, and nothing of it stays
+// behind. Linux only.
 #pragma once
 
 #include "base/os/system.hpp"
@@ -26,8 +27,8 @@ struct Supervision {
   std::function<void(const ProcessResult& end)> on_end;  // likewise
   RelayMark mark;  // not empty: what the program says on stdout and stderr goes to our stderr, so marked
   bool marks_only_err = false;  // the program keeps our stdout
-  // Of a program that saved after a signal: the launcher gets 0 instead, because it would end the other ranks,
-  // which still save. 0: none.
+  // Of a program that saved after a signal: the launcher gets 0 instead, because it would end the other
+  // ranks, which still save. 0: none.
   int saved_status = 0;
 };
 

@@ -132,9 +132,10 @@ StepProfile read_profile(std::string_view metrics, std::string_view timeline, co
     profile.ranks_a_host = std::max(1, run.config.at("ranks").get<int>());
     const int local_size = run.config.at("local_size").get<int>();
     if (local_size != profile.ranks_a_host)
-      refuse_run(fmt::format("a run on several hosts, {} of {} ranks on the first: its sums contain their network",
-                             local_size, profile.ranks_a_host),
-                 where);
+      refuse_run(
+          fmt::format("a run on several hosts, {} of {} ranks on the first: its sums contain their network",
+                      local_size, profile.ranks_a_host),
+          where);
     profile.threads = std::max(1, run.config.at("threads").get<int>());
     profile.images = run.config.at("local_batch").get<std::size_t>();
     take_layers(run.layers, profile);

@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace ddlrun::cli {
@@ -62,7 +63,8 @@ void remember_cancelled(System& system, const std::vector<JobRef>& jobs) {
   }
 }
 
-// All are tried; returns the status of the first that could not be cancelled. `by_last`: one was named "last".
+// All are tried; returns the status of the first that could not be cancelled. `by_last`: one was named
+// "last".
 int cancel_runs(System& system, const std::vector<std::string>& ids, bool by_last) {
   int first = 0;
   for (const std::string& id : ids) {

@@ -171,7 +171,7 @@ void print_standing(System& system, const launch::StandingRun& run) {
                          message.what, message.where, message.hint));
 }
 
-// As `history` says of it.
+// The text that `history` prints for such a run, with what may have ended ddlrun.
 void print_unseen(System& system, const DiagnoseInput& input) {
   const std::string directory = quote_shell(input.directory);
   system.out(fmt::format(

@@ -11,10 +11,10 @@ namespace ddlrun::diagnose {
 // words has less.
 constexpr int min_explaining_score = 75;
 
-// Adds them to `diagnosis.also_seen`, behind causes that a text has shown.
 // Of a run that reached a time limit without an error: its last line, and how to find out for what it waits.
 void add_last_sign_of_life(Diagnosis& diagnosis, const LogFacts& log);
 
+// Adds them to `diagnosis.also_seen`, behind causes that a text has shown.
 void add_status_causes(Diagnosis& diagnosis, const LogFacts& log);
 
 }  // namespace ddlrun::diagnose

@@ -44,12 +44,12 @@ class RankMonitor {
   // Passes each report of a planned rank to `sink`, too.
   void share_reports(std::function<void(const RankReport&, Time)> sink) { sink_ = std::move(sink); }
   // What a rank printed last, if that is an exception, else ""; what makes such a program end, or "".
-  // `has_py_spy`: this host has the program that shows where Python waits.
+  // `has_py_spy`: this host has the program that shows where Python waits; called for a note.
   void explain_by(std::function<std::string(std::uint32_t rank)> exception_of, std::string remedy,
-                  bool has_py_spy) {
+                  std::function<bool()> has_py_spy) {
     exception_of_ = std::move(exception_of);
     exception_remedy_ = std::move(remedy);
-    has_py_spy_ = has_py_spy;
+    has_py_spy_ = std::move(has_py_spy);
   }
   // What of the line belongs to the user; with a note where the OOM killer ended the rank that failed first.
   std::string take_line(std::string_view line, Time now);
@@ -111,7 +111,7 @@ class RankMonitor {
   std::function<void(const RankReport&, Time)> sink_;
   std::function<std::string(std::uint32_t rank)> exception_of_;
   std::string exception_remedy_;
-  bool has_py_spy_ = true;
+  std::function<bool()> has_py_spy_;
   std::map<std::uint32_t, Rank> ranks_;
   std::map<std::string, Host> hosts_;
   std::vector<MonitorEvent> pending_;

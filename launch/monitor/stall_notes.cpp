@@ -61,7 +61,7 @@ std::vector<std::uint32_t> RankMonitor::raised_among(const std::vector<std::uint
 
 // With what is known of the rank that is the example.
 IdleRanks RankMonitor::with_exception(IdleRanks named) const {
-  named.lacks_py_spy = !has_py_spy_;
+  named.lacks_py_spy = has_py_spy_ && !has_py_spy_();
   named.exception = exception_of_ ? exception_of_(named.rank) : "";
   if (!named.exception.empty()) named.remedy = exception_remedy_;
   return named;

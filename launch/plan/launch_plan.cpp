@@ -49,7 +49,8 @@ PlacedRanks place_ranks(System& system, const LaunchSpec& spec) {
     check_slurm_slots(system, spec, placed.job);
   else
     append_remark(placed.job.remarks, topology::remark_on_numbers(spec.placement.machine));
-  // srun gives each rank a mask of the job, whatever this shell has. A described machine is none of this shell.
+  // srun gives each rank a mask of the job, whatever this shell has. The mask of this shell does not limit a
+  // described machine.
   const bool binds_here = spec.placement.binds && placed.kind() != LauncherKind::srun &&
                           !topology::any_given(spec.placement.machine);
   if (binds_here) append_remark(placed.job.remarks, remark_on_own_affinity(system, placed.job.ranks));

@@ -23,8 +23,7 @@ std::string remark_on_own_affinity(System& system, const std::vector<PlannedRank
   if (usable.empty() || std::ranges::all_of(planned, is_usable)) return {};
   return fmt::format(
       "this shell may use PUs {} only (taskset), and the plan uses PUs {}: ranks are bound by the plan, not "
-      "by "
-      "the shell's mask; --rankfile FILE binds them elsewhere, --bind-to none nowhere",
+      "by the shell's mask; --rankfile FILE binds them elsewhere, --bind-to none nowhere",
       render_ranges(usable), render_ranges(std::vector<int>(planned.begin(), planned.end())));
 }
 

@@ -49,13 +49,12 @@ Message overdue_message(JobEnd end, const RankMonitor& ranks, const std::string&
   if (end != JobEnd::failing) return message;
   const auto& first = ranks.record().first_failure;
   const std::string rank = first ? fmt::format("rank {}", first->rank) : "a rank";
-  message.what = fmt::format("{}, but mpirun neither ends nor does anything for {} s: ddlrun ends it",
-                             ranks.has_report() ? rank + " has failed" : "the job was refused",
-                             abort_patience.count());
-  message.hint =
-      ranks.has_report()
-          ? "look further up for the message of the rank: the job had failed before mpirun hung"
-          : "look further up for mpirun's message";
+  message.what =
+      fmt::format("{}, but mpirun neither ends nor does anything for {} s: ddlrun ends it",
+                  ranks.has_report() ? rank + " has failed" : "the job was refused", abort_patience.count());
+  message.hint = ranks.has_report()
+                     ? "look further up for the message of the rank: the job had failed before mpirun hung"
+                     : "look further up for mpirun's message";
   return message;
 }
 

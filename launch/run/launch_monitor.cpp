@@ -73,7 +73,7 @@ LaunchMonitor::LaunchMonitor(System& system, const LaunchRun& run)
   if (!ranks_) return;
   ranks_->explain_by([this](std::uint32_t rank) { return last_.exception_of(rank); },
                      remedy_for_exception(run.record.program, run.spec.framework.framework),
-                     !find_program(system, "py-spy").empty());
+                     [this] { return !find_program(system_, "py-spy").empty(); });
   usage_.emplace(system, run, *ranks_, output_);
 }
 

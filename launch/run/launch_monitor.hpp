@@ -70,7 +70,7 @@ class LaunchMonitor {
     const auto first = ranks_ ? ranks_->record().first_failure : std::nullopt;
     return first && !is_ended_by_launcher(first->exit_status);
   }
-  // The last note names a rank that printed an exception: this explains the end, whoever asked for it.
+  // The last note names a rank that printed an exception: it explains the end, also after a signal.
   bool hangs_behind_exception() const { return ranks_ && ranks_->record().raised && !has_own_failure(); }
   bool lost_silently(const ProcessResult& result) const;
   bool only_services_left() const;

@@ -315,8 +315,8 @@ void SshLauncher::take_signal(int signal) {
     return stop(true);
   }
   job_.expect_any_status();
-  stop_at_ = children_.now() + std::max<std::chrono::milliseconds>(
-                                   std::chrono::milliseconds(spec_.grace_ms), save_patience);
+  stop_at_ = children_.now() +
+             std::max<std::chrono::milliseconds>(std::chrono::milliseconds(spec_.grace_ms), save_patience);
 }
 
 void SshLauncher::take_input(std::string_view bytes) {

@@ -210,8 +210,7 @@ RunSetup set_up_run(const TrainOptions& options, const CaffeCommand& caffe, Comm
   require_equal(
       ranks, fmt::format("{}, {} parameters, hash {:016x}", net.name, net.parameter_count, fingerprint(net)),
       ErrorKind::request, "the nets of the ranks differ", "--net FILE with a file on a shared file system");
-  prepared.facts =
-      make_facts(options, prepared, explain_data(caffe, images.reason, data), threads, ranks);
+  prepared.facts = make_facts(options, prepared, explain_data(caffe, images.reason, data), threads, ranks);
   prepared.identity = make_identity(prepared, options.images, ranks.size());
   prepared.notes = find_option_warnings(options, measure(prepared, caffe));
   require_equal(ranks, render_shared_options(options, prepared.facts), ErrorKind::usage,

@@ -46,24 +46,14 @@ const RankVariable* find_variable(std::string_view name) {
   return found == rank_variables.end() ? nullptr : &*found;
 }
 
-// The names that the shell expands in a word, as written: not in single quotes, nor behind a backslash.
+// The names that the shell expands in a word, as written.
 std::vector<std::string> expanded_names(std::string_view written) {
   std::vector<std::string> names;
-  bool in_double = false;
-  for (std::size_t i = 0; i < written.size(); ++i) {
-    if (written[i] == '\\') {
-      ++i;
-    } else if (written[i] == '"') {
-      in_double = !in_double;
-    } else if (written[i] == '\'' && !in_double) {
-      i = std::min(written.find('\'', i + 1), written.size());
-    } else if (written[i] == '$') {
-      const std::size_t begin = i + (written.substr(i).starts_with("${") ? 2 : 1);
-      std::size_t end = begin;
-      while (end < written.size() && is_name(written[end])) ++end;
-      names.emplace_back(written.substr(begin, end - begin));
-      i = end - 1;
-    }
+  for (const std::size_t at : find_expansions(written)) {
+    const std::size_t begin = at + (written.substr(at).starts_with("${") ? 2 : 1);
+    std::size_t end = begin;
+    while (end < written.size() && is_name(written[end])) ++end;
+    names.emplace_back(written.substr(begin, end - begin));
   }
   return names;
 }

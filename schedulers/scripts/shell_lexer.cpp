@@ -296,7 +296,8 @@ std::vector<ScriptLine> read_shell_lines(const std::vector<std::string>& lines) 
   return body;
 }
 
-bool shell_expands(std::string_view written, std::string_view variable) {
+std::vector<std::size_t> find_expansions(std::string_view written) {
+  std::vector<std::size_t> places;
   bool in_double = false;
   for (std::size_t i = 0; i < written.size(); ++i) {
     if (written[i] == '\\') {
@@ -305,11 +306,16 @@ bool shell_expands(std::string_view written, std::string_view variable) {
       in_double = !in_double;
     } else if (written[i] == '\'' && !in_double) {
       i = std::min(written.find('\'', i + 1), written.size());
-    } else if (written.substr(i).starts_with(variable)) {
-      return true;
+    } else if (written[i] == '$') {
+      places.push_back(i);
     }
   }
-  return false;
+  return places;
+}
+
+bool shell_expands(std::string_view written, std::string_view variable) {
+  return std::ranges::any_of(find_expansions(written),
+                             [&](std::size_t at) { return written.substr(at).starts_with(variable); });
 }
 
 }  // namespace ddlrun::job_scripts

@@ -5,6 +5,7 @@
 
 #include "schedulers/scripts/job_script.hpp"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,8 +45,10 @@ struct ShellCommand {
 std::vector<ScriptLine> read_shell_lines(const std::vector<std::string>& lines);
 std::vector<ShellCommand> parse_commands(const ScriptLine& line);
 
-// Whether the shell itself expands `variable` ("$NAME") in a word, written as in the script: not in single
+// The places of each '$' that the shell itself expands in a word, written as in the script: not in single
 // quotes, nor behind a backslash.
+std::vector<std::size_t> find_expansions(std::string_view written);
+// Whether one of them begins `variable` ("$NAME").
 bool shell_expands(std::string_view written, std::string_view variable);
 
 // The tail of a line that a web page put where a backslash was: "</p>", "<br>"; empty if there is none.

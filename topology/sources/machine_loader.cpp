@@ -122,7 +122,8 @@ std::string remark_on_numbers(const MachineOptions& options) {
   if (counts.smt == 1) return "";
   const int cores = counts.sockets * counts.cores;
   return fmt::format(
-      "{}: the numbers of hardware threads are assumed to run through core 0, then core 1, as on POWER; on x86 core 0 "
+      "{}: the numbers of hardware threads are assumed to run through core 0, then core 1, as on POWER; on "
+      "x86 core 0 "
       "is PU 0, {}, ...: --topology FILE of such a node (ddlrun topo --json > FILE there), or --synthetic "
       "'pack:{} core:{} pu:{}(indexes={}*{}:1*{})'",
       counts.source, cores, counts.sockets, counts.cores, counts.smt, counts.smt, cores, counts.smt);

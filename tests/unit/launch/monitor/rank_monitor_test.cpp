@@ -318,12 +318,11 @@ TEST_CASE("what all ranks said at their end, after a signal to the job") {
     std::optional<int> common;
     bool well, saved;
   };
-  for (const Row& row :
-       {Row{{75, 75}, 2, 75, false, true}, Row{{75, 75}, 3, {}, false, false},
-        Row{{75, 3}, 2, {}, false, false}, Row{{0, 0}, 2, {}, true, false}, Row{{0, 75}, 2, {}, false, true},
-        Row{{75, 143}, 2, {}, false, false}, Row{{0, 0}, 3, {}, false, false},
-        Row{{0, 130}, 2, {}, false, false}, Row{{143, 143}, 2, {}, false, false},
-        Row{{}, 2, {}, false, false}}) {
+  for (const Row& row : {Row{{75, 75}, 2, 75, false, true}, Row{{75, 75}, 3, {}, false, false},
+                         Row{{75, 3}, 2, {}, false, false}, Row{{0, 0}, 2, {}, true, false},
+                         Row{{0, 75}, 2, {}, false, true}, Row{{75, 143}, 2, {}, false, false},
+                         Row{{0, 0}, 3, {}, false, false}, Row{{0, 130}, 2, {}, false, false},
+                         Row{{143, 143}, 2, {}, false, false}, Row{{}, 2, {}, false, false}}) {
     launch::MonitorRecord record;
     for (std::size_t r = 0; r < row.statuses.size(); ++r)
       record.ends.emplace(static_cast<std::uint32_t>(r), row.statuses[r]);

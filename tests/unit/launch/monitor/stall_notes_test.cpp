@@ -48,7 +48,7 @@ TEST_CASE("a rank that printed an exception and has not ended is named, wherever
     Run run;
     run.watch.explain_by(
         [](std::uint32_t rank) { return rank == 2 ? "RuntimeError: shape mismatch" : std::string(); },
-        "python3 -m mpi4py train.py", true);
+        "python3 -m mpi4py train.py", [] { return true; });
     run.pass(10, "12");
     for (std::uint32_t rank : {0u, 1u, 3u}) run.say(rank, RankStatus::stalled, spinning);
     run.say(2, RankStatus::stalled, stall);
@@ -72,7 +72,7 @@ TEST_CASE("where this host has no py-spy, the hint installs it; elsewhere that i
   for (const bool has_py_spy : {false, true}) {
     for (const bool is_here : {false, true}) {
       RankMonitor watch(Run::planned(), "T", {}, [is_here](const std::string&) { return is_here; });
-      watch.explain_by({}, "", has_py_spy);
+      watch.explain_by({}, "", [has_py_spy] { return has_py_spy; });
       const launch::RankReport report{0, "h1", RankStatus::stalled, asleep, 0, 0};
       watch.take_line(launch::render_status_line("T", report), {});
       std::string hint;
@@ -87,7 +87,7 @@ TEST_CASE("where this host has no py-spy, the hint installs it; elsewhere that i
 
 TEST_CASE("where all ranks printed an exception, none of them waits for another") {
   Run run;
-  run.watch.explain_by([](std::uint32_t) { return "ValueError"; }, "", true);
+  run.watch.explain_by([](std::uint32_t) { return "ValueError"; }, "", [] { return true; });
   run.pass(10, "12");
   for (std::uint32_t rank = 0; rank < 4; ++rank) run.say(rank, RankStatus::stalled, asleep_stall);
   run.pass(60, "12");
