@@ -2,6 +2,7 @@
 # Nothing was run or written. This does by hand what launch would do.
 set -eu
 
+# --sockets 2 --cores 10 --smt 8: the numbers of hardware threads are assumed to run through core 0, then core 1, as on POWER; on x86 core 0 is PU 0, 20, ...: --topology FILE of such a node (ddlrun topo --json > FILE there), or --synthetic 'pack:2 core:10 pu:8(indexes=8*20:1*8)'
 # mpirun_intel is Intel MPI 2021.9
 
 mkdir -p -- /runs/one

@@ -2,6 +2,8 @@
 # Nothing was run or written. This does by hand what launch would do.
 set -eu
 
+# --sockets 2 --cores 10 --smt 8: the numbers of hardware threads are assumed to run through core 0, then core 1, as on POWER; on x86 core 0 is PU 0, 20, ...: --topology FILE of such a node (ddlrun topo --json > FILE there), or --synthetic 'pack:2 core:10 pu:8(indexes=8*20:1*8)'
+
 mkdir -p -- /runs/one
 cat > /runs/one/ranks.json <<'END_OF_FILE'
 {"schema":"ddlrun.ranks/1","bind":true,"workdir":"/job","hosts":"h[1-2]","kind_of_host":[0,0],"ranks":["0-6/2","1-7/2"],"kinds":[[{"pus":"0-39","numa":0},{"pus":"40-79","numa":0},{"pus":"80-119","numa":1},{"pus":"120-159","numa":1}]],"groups":[{"first":0,"ranks":8,"set":{}}]}
