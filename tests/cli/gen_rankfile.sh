@@ -60,15 +60,15 @@ expect 0 'mask_cpu:0xf,0xf0' "$DDLRUN" gen-rankfile 4x2 a,b --sockets 2 --cores 
 # The numbers of hardware threads differ by kind of machine: formats that name them say what they assume. Knights
 # Landing, 68 cores of 4 threads: core i is processor i, i + 68, i + 136, i + 204 ("Best Practice Guide", PRACE 2017).
 knl=(--sockets 1 --cores 68 --smt 4 --order packed --cores-per-rank 15)
-"$DDLRUN" gen-rankfile 4 h1 "${knl[@]}" --format intel > knl.out 2> knl.err
-indexes=$(grep -o "pack:1 core:68 pu:4([^)]*)" knl.err)
-check "a note on the numbers: $(cat knl.err)" test -n "$indexes"
-"$DDLRUN" gen-rankfile 4 h1 --synthetic "$indexes" --order packed --cores-per-rank 15 --format intel > knl.out 2> knl.err
-same "no note where they are given" "" "$(cat knl.err)"
-mask=$(sed -n "s/.*\[0x\([0-9a-f]*\),.*/\1/p" knl.out | head -n 1)
+"$DDLRUN" gen-rankfile 4 h1 "${knl[@]}" --format intel > "$work/knl.out" 2> "$work/knl.err"
+indexes=$(grep -o "pack:1 core:68 pu:4([^)]*)" "$work/knl.err")
+check "a note on the numbers: $(cat "$work/knl.err")" test -n "$indexes"
+"$DDLRUN" gen-rankfile 4 h1 --synthetic "$indexes" --order packed --cores-per-rank 15 --format intel > "$work/knl.out" 2> "$work/knl.err"
+same "no note where they are given" "" "$(cat "$work/knl.err")"
+mask=$(sed -n "s/.*\[0x\([0-9a-f]*\),.*/\1/p" "$work/knl.out" | head -n 1)
 same "rank 0: cores 0-14" "$(python3 -c 'print("%x" % sum(1 << (core + 68 * thread) for core in range(15) for thread in range(4)))')" "$mask"
-"$DDLRUN" gen-rankfile 4 h1 "${knl[@]}" > knl.out 2> knl.err
-same "no note in a rankfile of cores" "" "$(cat knl.err)"
+"$DDLRUN" gen-rankfile 4 h1 "${knl[@]}" > "$work/knl.out" 2> "$work/knl.err"
+same "no note in a rankfile of cores" "" "$(cat "$work/knl.err")"
 
 # Refusals: what, where, remedy; nothing on stdout.
 gen=("$DDLRUN" gen-rankfile)
