@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "ddl/transport/mpi/mpi_finalize_guard.hpp"
 
+#include "ddl/transport/mpi/mpi_finalize.hpp"
+
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -21,7 +23,7 @@ int refuse_early_finalize(MPI_Comm /*self*/, int /*key*/, void* /*value*/, void*
              "  try: a block around the Context, {{ ddl::Context ddl(argc, argv); ... }}, and MPI_Finalize "
              "behind it\n",
              rank);
-  MPI_Abort(MPI_COMM_WORLD, 2);
+  abort_mpi(2);
   return MPI_SUCCESS;
 }
 

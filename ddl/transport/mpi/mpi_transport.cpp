@@ -160,7 +160,7 @@ class MpiTransport : public Transport {
     finalize_guard_.release();
   }
   void abort(int status) noexcept override {
-    if (size_ > 1) MPI_Abort(MPI_COMM_WORLD, status);
+    if (size_ > 1) abort_mpi(status);
   }
 
  private:
