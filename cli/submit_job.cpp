@@ -28,6 +28,7 @@
 #include <array>
 #include <chrono>
 #include <map>
+#include <utility>
 
 namespace ddlrun::cli {
 
@@ -69,8 +70,7 @@ void print_values_of_now(System& system, const JobSpec& job) {
                            printable(join(names, ", "), 300)));
 }
 
-void print_left_out(System& system, const schedulers::Scheduler& scheduler) {
-  const auto names = scheduler.overriding_variables(system.environment.variables);
+void print_left_out(System& system, const std::vector<std::string>& names) {
   if (names.empty()) return;
   system.err(fmt::format("ddlrun: left out, because they would override the script: {}\n",
                          printable(join(names, " "), 300)));
@@ -146,9 +146,9 @@ void print_launch_choices(System& system, const JobSpec& job) {
   if (!words.empty()) system.err(fmt::format("ddlrun: launch sets for each rank: {}\n", join(words, " ")));
 }
 
-int show_submission(System& system, const JobRequest& wanted, const schedulers::Scheduler& scheduler) {
+int show_submission(System& system, const JobRequest& wanted, const schedulers::Scheduler& scheduler,
+                    const PreparedJob& prepared) {
   const schedulers::JobSpec& job = wanted.parsed.job;
-  const PreparedJob prepared = prepare_job(system, wanted, scheduler, find_job_dir(system, job));
   system.out(prepared.script);
   print_launch_choices(system, job);
   const std::string handed_to = job.scheduler == SchedulerKind::slurm ? "sbatch" : "qsub";
@@ -167,10 +167,8 @@ bool is_named_by_path(System& system, const JobSpec& job) {
 }
 
 // Also those of a template, a site's directives and the user's own: the script has them all.
-void warn_of_shown_secrets(System& system, const JobRequest& wanted, const schedulers::Scheduler& scheduler) {
-  const JobSpec& job = wanted.parsed.job;
+void warn_of_shown_secrets(System& system, const JobSpec& job, const PreparedJob& prepared) {
   if (!is_pbs_like(job.scheduler)) return;
-  const PreparedJob prepared = prepare_job(system, wanted, scheduler, find_job_dir(system, job));
   const auto shown = job_scripts::find_shown_secrets(prepared.script);
   if (shown) system.err(render_message("ddlrun", "warning", *shown));
 }
@@ -264,12 +262,13 @@ int submit_job(System& system, const JobOptions& options, bool detach) {
   name_arrays(system, wanted);
   print_remarks(system, wanted);
   if (options.again) print_values_of_now(system, wanted.parsed.job);
-  print_left_out(system, *scheduler);
+  PreparedJob prepared = prepare_job(system, wanted, *scheduler, find_job_dir(system, wanted.parsed.job));
+  print_left_out(system, prepared.left_out);
   check_request(system, wanted, ask, dry_run);
-  warn_of_shown_secrets(system, wanted, *scheduler);
-  if (dry_run) return show_submission(system, wanted, *scheduler);
+  warn_of_shown_secrets(system, wanted.parsed.job, prepared);
+  if (dry_run) return show_submission(system, wanted, *scheduler, prepared);
   check_dependencies(system, wanted);
-  const JobRef job = schedulers::submit_job(system, wanted, *scheduler);
+  const JobRef job = schedulers::submit_job(system, wanted, *scheduler, std::move(prepared));
   system.out(job.id + "\n");
   system.err(fmt::format("ddlrun: handed to {} as job {}; its files are in {}\n", scheduler->name(),
                          printable(job.id), printable(job.dir, 400)));

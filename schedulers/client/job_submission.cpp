@@ -102,13 +102,11 @@ PreparedJob prepare_job(System& system, const JobRequest& wanted, const Schedule
   return prepared;
 }
 
-JobRef submit_job(System& system, const JobRequest& wanted, const Scheduler& scheduler) {
+JobRef submit_job(System& system, const JobRequest& wanted, const Scheduler& scheduler,
+                  PreparedJob prepared) {
   const JobSpec& job = wanted.parsed.job;
-  const std::string name = find_job_dir(system, job);
-  // Renders before the directory exists: a job that cannot be rendered leaves none behind.
-  PreparedJob prepared = prepare_job(system, wanted, scheduler, name);
-  const std::string made = make_job_dir(system, name);
-  if (made != name) prepared = prepare_job(system, wanted, scheduler, made);  // NAME-2 in the same second
+  const std::string made = make_job_dir(system, prepared.dir.path);
+  if (made != prepared.dir.path) prepared = prepare_job(system, wanted, scheduler, made);
   write_job_files(system, prepared, wanted);
   JobRef known;
   known.id = hand_in(system, scheduler, prepared);

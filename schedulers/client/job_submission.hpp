@@ -20,12 +20,13 @@ struct PreparedJob {
   std::vector<std::string> left_out;  // their names
 };
 
-// The script for that directory; nothing is written.
+// The script for that directory (find_job_dir()); nothing is written.
 PreparedJob prepare_job(System& system, const JobRequest& wanted, const Scheduler& scheduler,
                         const std::string& dir);
 
-// Makes the directory (with -2, -3 behind the name if it is taken), writes job.sh and ddlrun.yaml, submits,
-// remembers. Error{scheduler} or Error{unreachable}; then the directory is kept, as what was refused.
-JobRef submit_job(System& system, const JobRequest& wanted, const Scheduler& scheduler);
+// Makes the directory (with -2, -3 behind the name if it is taken, and renders for it), writes job.sh and
+// ddlrun.yaml, submits, remembers. Error{scheduler} or Error{unreachable}; then the directory is kept, as
+// what was refused.
+JobRef submit_job(System& system, const JobRequest& wanted, const Scheduler& scheduler, PreparedJob prepared);
 
 }  // namespace ddlrun::schedulers

@@ -54,6 +54,10 @@ struct Submitted : tests::FakeSystem {
     for (const Message& error : wanted.parsed.errors) texts.push_back(error.where + ": " + error.what);
     return texts;
   }
+  JobRef submit(const JobRequest& wanted) {
+    return submit_job(system, wanted, *slurm,
+                      prepare_job(system, wanted, *slurm, find_job_dir(system, wanted.parsed.job)));
+  }
   std::unique_ptr<Scheduler> slurm = make_scheduler(SchedulerKind::slurm);
 };
 
@@ -102,7 +106,7 @@ TEST_CASE(
 
 TEST_CASE("submit: a directory of its own, the script, the settings, the id") {
   Submitted job;
-  const JobRef ref = submit_job(job.system, job.request(), *job.slurm);
+  const JobRef ref = job.submit(job.request());
   CHECK(ref.id == "4711");
   CHECK(ref.name == "lenet");
   CHECK(ref.dir == "/work/ddlrun-jobs/lenet-20261121-031914");
@@ -120,8 +124,8 @@ TEST_CASE("submit: a directory of its own, the script, the settings, the id") {
 
 TEST_CASE("two jobs of one name in one second get two directories") {
   Submitted job;
-  CHECK(submit_job(job.system, job.request(), *job.slurm).dir.ends_with("lenet-20261121-031914"));
-  const JobRef second = submit_job(job.system, job.request(), *job.slurm);
+  CHECK(job.submit(job.request()).dir.ends_with("lenet-20261121-031914"));
+  const JobRef second = job.submit(job.request());
   CHECK(second.dir.ends_with("lenet-20261121-031914-2"));
   CHECK(job.files.files.at(second.dir + "/job.sh").find("lenet-20261121-031914-2") != std::string::npos);
 }
@@ -144,7 +148,7 @@ TEST_CASE("what sbatch refuses is an error and leaves no files; after a timeout 
     result.err = "sbatch: error: invalid partition specified: gpu\n";
     return result;
   };
-  CHECK_THROWS_AS(submit_job(job.system, job.request(), *job.slurm), Error);
+  CHECK_THROWS_AS(job.submit(job.request()), Error);
   CHECK(job.files.files.empty());
   job.processes.answer = [](const Command&) {
     ProcessResult result;
@@ -152,7 +156,7 @@ TEST_CASE("what sbatch refuses is an error and leaves no files; after a timeout 
     return result;
   };
   job.clock.time += std::chrono::seconds(1);
-  CHECK_THROWS_AS(submit_job(job.system, job.request(), *job.slurm), Error);
+  CHECK_THROWS_AS(job.submit(job.request()), Error);
   CHECK(job.files.files.contains("/work/ddlrun-jobs/lenet-20261121-031915/job.sh"));
 }
 
@@ -167,7 +171,7 @@ TEST_CASE(
   JobRequest wanted = job.request();
   read_template(job.system, wanted);
   CHECK(wanted.parsed.errors.empty());
-  const JobRef ref = submit_job(job.system, wanted, *job.slurm);
+  const JobRef ref = job.submit(wanted);
   const std::string script = job.files.files.at(ref.dir + "/job.sh");
   CHECK(script.find("#SBATCH -N 2 --ntasks-per-node=4 ") != std::string::npos);
   CHECK(script.find("{{") == std::string::npos);
