@@ -69,10 +69,10 @@ int cancel_runs(System& system, const std::vector<std::string>& ids, bool by_las
   int first = 0;
   for (const std::string& id : ids) {
     try {
-      const std::string outcome = launch::cancel_run(system, id);
-      system.err(fmt::format("ddlrun: run {} {}\n", printable(id, 300), outcome));
+      const launch::Cancellation end = launch::cancel_run(system, id);
+      system.err(fmt::format("ddlrun: run {} {}\n", printable(id, 300), end.outcome));
       // The newest run may be over while the one that is meant still runs.
-      const bool asks = by_last && outcome.starts_with("is over already");
+      const bool asks = by_last && end.was_over;
       if (const std::string other = asks ? launch::find_other_running(system, id) : ""; !other.empty())
         system.err(fmt::format("ddlrun: run {0} still runs: ddlrun cancel {0}\n", printable(other, 80)));
     } catch (const Error& error) {

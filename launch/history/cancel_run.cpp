@@ -68,14 +68,14 @@ std::string find_other_running(System& system, const std::string& word) {
   return {};
 }
 
-std::string cancel_run(System& system, const std::string& word) {
+Cancellation cancel_run(System& system, const std::string& word) {
   const std::string directory = find_run_directory(system, word);
   const RunRecord run = read_run(system, directory, false);
   switch (find_run_state(system, run)) {
     case RunState::ended:
-      return fmt::format("is over already: exit status {}", run.end->exit_status);
+      return {true, fmt::format("is over already: exit status {}", run.end->exit_status)};
     case RunState::unseen:
-      return "is over already: its ddlrun no longer runs";
+      return {true, "is over already: its ddlrun no longer runs"};
     case RunState::running:
       break;
     default:
@@ -87,7 +87,7 @@ std::string cancel_run(System& system, const std::string& word) {
     throw Error(ErrorKind::request,
                 {fmt::format("ddlrun (process {}) belongs to another user", run.process.pid), directory,
                  "the user who started it can cancel it"});
-  return wait_for_end(system, directory, run.process.pid);
+  return {false, wait_for_end(system, directory, run.process.pid)};
 }
 
 }  // namespace ddlrun::launch
