@@ -80,14 +80,15 @@ void check_started(const ProcessResult& result, const std::string& program, Laun
 }
 
 // Hydra mixes the statuses of its ranks into one number, srun takes the highest, which may be that of a rank
-// it ended itself: the supervisors report that of the first.
+// it ended itself. Open MPI 5.0.7 may return the status of a rank that aborts because another was killed. The
+// supervisors report that of the first.
 std::optional<int> status_of_first(const ObservedRun& observed, LauncherKind launcher) {
-  const bool mixes = is_hydra(launcher) || launcher == LauncherKind::srun;
   const ProcessResult& result = observed.result;
-  if (!mixes || result.exit_status == 0 || result.forwarded_signal != 0 || !observed.monitored)
-    return std::nullopt;
-  const auto& first =
-      observed.monitored->first_failure ? observed.monitored->first_failure : observed.monitored->first_ended;
+  if (result.exit_status == 0 || result.forwarded_signal != 0 || !observed.monitored) return std::nullopt;
+  const auto& failure = observed.monitored->first_failure;
+  const bool mixes = is_hydra(launcher) || launcher == LauncherKind::srun || (failure && failure->alone);
+  if (!mixes) return std::nullopt;
+  const auto& first = failure ? failure : observed.monitored->first_ended;
   return first ? std::optional<int>(first->exit_status) : std::nullopt;
 }
 
