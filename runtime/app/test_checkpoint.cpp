@@ -78,7 +78,7 @@ std::string render_frequent(const ConfusionMatrix& matrix) {
   }
   std::ranges::stable_sort(wrong, std::greater<>(), [&](std::size_t i) { return matrix.counts[i]; });
   if (wrong.empty()) return "";
-  wrong.resize(std::min(wrong.size(), most_shown));
+  if (wrong.size() > most_shown) wrong.erase(wrong.begin() + most_shown, wrong.end());
   std::string text = "the most frequent confusions:\n";
   for (const std::size_t i : wrong)
     text += fmt::format("  {} predicted as {}: {}\n", short_name(matrix, i / classes),
