@@ -27,6 +27,13 @@ std::vector<std::string> cells_of(std::string_view line) {
   return cells;
 }
 
+// "12. text" -> 12; 0: the line is no item of a numbered list.
+int number_of(std::string_view line) {
+  const std::size_t digits = line.find_first_not_of("0123456789");
+  if (digits == 0 || digits > 2 || digits == line.npos || !line.substr(digits).starts_with(". ")) return 0;
+  return static_cast<int>(parse_unsigned(line.substr(0, digits)).value_or(0));
+}
+
 bool is_rule(const std::vector<std::string>& cells) {
   return std::all_of(cells.begin(), cells.end(),
                      [](const std::string& cell) { return cell.find_first_not_of("-:") == cell.npos; });
@@ -58,6 +65,9 @@ class MarkdownReader {
       return;
     }
     const bool in_text = is_open(BlockKind::item) || is_open(BlockKind::paragraph);
+    const std::size_t indent = line.find_first_not_of(' ');
+    // A table of a list's item is indented as the item is.
+    if (indent < code_indent.size() && line[indent] == '|') line.remove_prefix(indent);
     if (line.starts_with(code_indent) && !in_text) {
       Block& block = is_open(BlockKind::code) ? blocks_.back() : begin(BlockKind::code);
       block.text += std::string(line.substr(code_indent.size())) + "\n";
@@ -72,6 +82,10 @@ class MarkdownReader {
       if (!is_rule(cells)) block.rows.push_back(std::move(cells));
     } else if (line.starts_with("- ")) {
       begin(BlockKind::item).text = trim(line.substr(2));
+    } else if (const int number = number_of(line); number > 0 && !is_open(BlockKind::paragraph)) {
+      Block& block = begin(BlockKind::item);
+      block.level = number;
+      block.text = trim(line.substr(line.find(' ')));
     } else {
       Block& block = in_text ? blocks_.back() : begin(BlockKind::paragraph);
       if (!block.text.empty()) block.text += ' ';

@@ -33,6 +33,15 @@ std::string escape_character(char c) {
   }
 }
 
+// The cells behind the first one. An entry has no columns: of several, each cell gets the head of its column.
+std::vector<std::string> described_cells(const std::vector<std::string>& heads,
+                                         const std::vector<std::string>& cells) {
+  std::vector<std::string> described(cells.begin() + 1, cells.end());
+  if (described.size() < 2 || heads.size() != cells.size()) return described;
+  for (std::size_t i = 0; i < described.size(); ++i) described[i] = heads[i + 1] + ": " + described[i];
+  return described;
+}
+
 // For an argument of a macro.
 std::string quote_argument(std::string_view text) {
   std::string escaped;
@@ -135,7 +144,7 @@ Page& Page::blocks(const std::vector<Block>& blocks) {
         paragraph(escape_inline(block.text));
         break;
       case BlockKind::item:
-        text_ += ".IP \\(bu 2\n";
+        text_ += block.level > 0 ? fmt::format(".IP {}. 4\n", block.level) : ".IP \\(bu 2\n";
         fill(escape_inline(block.text));
         break;
       case BlockKind::code:
@@ -144,8 +153,7 @@ Page& Page::blocks(const std::vector<Block>& blocks) {
       case BlockKind::table:
         for (std::size_t row = 1; row < block.rows.size(); ++row) {
           const std::vector<std::string>& cells = block.rows[row];
-          std::vector<std::string> others(cells.begin() + 1, cells.end());
-          entry(escape_inline(cells[0]), escape_inline(join(others, "; ")));
+          entry(escape_inline(cells[0]), escape_inline(join(described_cells(block.rows[0], cells), "; ")));
         }
         break;
     }

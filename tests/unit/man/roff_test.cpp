@@ -29,4 +29,16 @@ TEST_CASE("no line of text is a request, or too long") {
   CHECK(longest <= 80);
 }
 
+// .IP and .TP as man(7) has them.
+TEST_CASE("lists keep their numbers, and tables the heads of their columns") {
+  const std::string out =
+      Page("t", '1', "2026-11-25", "x")
+          .blocks(parse_markdown("1. one\n2. two\n\n- dot\n\n| logs | right | wrong |\n|---|---|---|\n| 42 | 69 % | 7 % |\n\n"
+                                 "| option | meaning |\n|---|---|\n| `-x` | out |\n"))
+          .text();
+  CHECK(out.find(".IP 1. 4\none\n.IP 2. 4\ntwo\n.IP \\(bu 2\ndot\n") != out.npos);
+  CHECK(out.find(".TP\n42\nright: 69 %; wrong: 7 %\n") != out.npos);
+  CHECK(out.find(".TP\n\\fB\\-x\\fR\nout\n") != out.npos);
+}
+
 TEST_SUITE_END();
