@@ -37,11 +37,10 @@ case $name in
   pbs) pbs up 2 > "$work/pbs" 2>&1 || { status=$?; tail -n 3 "$work/pbs"; exit "$status"; } ;;
 esac
 
-# As installed, with the examples beside.
+# As installed: a page finds the examples in share/ddlrun of the prefix.
 cmake --install "$DDLRUN_BUILD_DIR" --prefix "$LAB_DIR/installed" > "$work/installed" 2>&1 || fail "install: $(tail -n 3 "$work/installed")"
 mkdir "$lab_home/ddlrun" "$lab_home/tutorial"
 cp -r "$LAB_DIR/installed/." "$lab_home/ddlrun"
-cp -r "$DDLRUN_SOURCE_DIR/examples" "$lab_home/tutorial/examples"
 rm -r "$lab_home/bin"
 for file in .bashrc .profile; do
   echo 'export PATH=$HOME/ddlrun/bin:$PATH PKG_CONFIG_PATH=$HOME/ddlrun/lib/pkgconfig CMAKE_PREFIX_PATH=$HOME/ddlrun' > "$lab_home/$file"
