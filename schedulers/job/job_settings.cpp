@@ -72,7 +72,7 @@ constexpr auto keys = std::to_array<JobKey>({
     {"max_restarts", "Job control", "N", "restart failed ranks inside the job, at most N times (0)", "0"},
     {"signal", "Job control", "NAME@SECONDS",
      "signal to the program before the time limit: USR1@120; Slurm: up to 60 s earlier"},
-    {"requeue", "Job control", "yes|no|N", "let the scheduler requeue the job, at most N times (3)", "no"},
+    {"requeue", "Job control", "yes|no|N", "start the job again after status 75, at most N times (3); PBS: as a new job", "no"},
     {"array", "Job control", "RANGE", "job array: 0-7, 0-7%2, 0-6:2; Slurm: 0,2,5"},
     {"dependencies", "Job control", "LIST", "start after other jobs: afterok:123, afterok:last"},
     {"mail", "Job control", "ADDRESS", "mail address for notifications"},
