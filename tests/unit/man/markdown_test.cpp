@@ -27,8 +27,9 @@ TEST_CASE("blocks") {
 
 // As CommonMark 0.31 (lists) and GitHub's tables read them.
 TEST_CASE("numbered items, and the table of an item") {
-  const auto blocks = parse_markdown("These:\n\n1. one\n   goes on\n2. two;\n\nIn 1998. No item.\n\n- rows:\n\n"
-                                     "  | a | b |\n  |---|---|\n  | c | d |\n\n  After.\n");
+  const auto blocks = parse_markdown(
+      "These:\n\n1. one\n   goes on\n2. two;\n\nIn 1998. No item.\n\n- rows:\n\n"
+      "  | a | b |\n  |---|---|\n  | c | d |\n\n  After.\n");
   REQUIRE(blocks.size() == 7);
   CHECK(blocks[1].kind == BlockKind::item);
   CHECK(blocks[1].level == 1);

@@ -33,8 +33,9 @@ TEST_CASE("no line of text is a request, or too long") {
 TEST_CASE("lists keep their numbers, and tables the heads of their columns") {
   const std::string out =
       Page("t", '1', "2026-11-25", "x")
-          .blocks(parse_markdown("1. one\n2. two\n\n- dot\n\n| logs | right | wrong |\n|---|---|---|\n| 42 | 69 % | 7 % |\n\n"
-                                 "| option | meaning |\n|---|---|\n| `-x` | out |\n"))
+          .blocks(parse_markdown(
+              "1. one\n2. two\n\n- dot\n\n| logs | right | wrong |\n|---|---|---|\n| 42 | 69 % | 7 % |\n\n"
+              "| option | meaning |\n|---|---|\n| `-x` | out |\n"))
           .text();
   CHECK(out.find(".IP 1. 4\none\n.IP 2. 4\ntwo\n.IP \\(bu 2\ndot\n") != out.npos);
   CHECK(out.find(".TP\n42\nright: 69 %; wrong: 7 %\n") != out.npos);
