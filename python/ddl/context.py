@@ -14,6 +14,7 @@ from .errors import Error, UsageError, usage
 from .memory import TYPES, memory_of
 
 OPERATIONS = {"sum": 0, "mean": 1, "max": 2, "min": 3, "product": 4}  # ddl_operation
+INTEGERS = ("int32", "int64", "uint8")
 
 live = []  # Contexts that have neither ended nor been abandoned; they end in this order at exit
 
@@ -103,15 +104,15 @@ class Context:
     # --- collective, blocking; each returns the array with the result
 
     def all_reduce(self, data, operation):
-        """`data` becomes the "sum", "mean", "max", "min" or "product" over all ranks, the same bits on all of them. Of a
-        number the result is returned, as float64 or int64."""
+        """`data` becomes the "sum", "mean", "max", "min" or "product" over all ranks, the same bits on all of them; a
+        mean needs floating point. Of a number the result is returned, as float64 or int64."""
         if isinstance(data, numbers.Real):
             return self._all_reduce_number(data, operation)
-        return self._call("all_reduce", data, operation_number(operation))
+        return self._call("all_reduce", data, operation=operation)
 
     def reduce(self, data, operation, root=0):
         """As all_reduce(), on the rank `root`; the `data` of the others stays as it is."""
-        return self._call("reduce", data, operation_number(operation), root)
+        return self._call("reduce", data, root, operation=operation)
 
     def broadcast(self, data, root=0):
         """The `data` of the rank `root` is copied to all ranks."""
@@ -135,7 +136,7 @@ class Context:
 
     def reduce_scatter(self, data, out, operation):
         """`out` becomes the part of this rank of the sum of all `data`, each of size * len(out) numbers."""
-        return self._in_out("reduce_scatter", data, out, operation_number(operation), factor_of_in=self.size)
+        return self._in_out("reduce_scatter", data, out, operation=operation, factor_of_in=self.size)
 
     def barrier(self):
         """Returns after all ranks have called it."""
@@ -144,10 +145,10 @@ class Context:
     # --- collective, on a communication thread: each returns a Handle at once
 
     def start_all_reduce(self, data, operation):
-        return self._start("all_reduce", data, operation_number(operation))
+        return self._start("all_reduce", data, operation=operation)
 
     def start_reduce(self, data, operation, root=0):
-        return self._start("reduce", data, operation_number(operation), root)
+        return self._start("reduce", data, root, operation=operation)
 
     def start_broadcast(self, data, root=0):
         return self._start("broadcast", data, root)
@@ -208,8 +209,9 @@ class Context:
         else:
             self._run("ddl_" + name, *arguments, *last)
 
-    def _call(self, name, data, *more):
+    def _call(self, name, data, *more, operation=None):
         memory = memory_of(data)
+        more = with_operation(operation, memory.type, more)
         self._run_on(memory, name, self._open(), memory.address, memory.count, memory.type_number, *more)
         return data
 
@@ -222,11 +224,13 @@ class Context:
             one = None
         if one is None or one.value != value and not math.isnan(value):
             raise usage(f"{value} does not fit into {kind}", "data", "a float, or an array")
-        self._run("ddl_all_reduce", self._open(), ctypes.byref(one), 1, TYPES.index(kind), operation_number(operation))
+        number = operation_number(operation, kind, "a float")
+        self._run("ddl_all_reduce", self._open(), ctypes.byref(one), 1, TYPES.index(kind), number)
         return one.value
 
-    def _in_out(self, name, data, out, *more, factor_of_in=1, factor_of_out=1):
+    def _in_out(self, name, data, out, *more, operation=None, factor_of_in=1, factor_of_out=1):
         memory, result = memory_of(data, is_written=False), memory_of(out, word="out")
+        more = with_operation(operation, memory.type, more)
         if memory.type != result.type:
             raise usage(f"data is of {memory.type}, out of {result.type}", "out", f"an out of {memory.type}")
         if memory.count * factor_of_out != result.count * factor_of_in:
@@ -248,8 +252,9 @@ class Context:
         self._run("ddl_" + name, self._open(), data and data.address, out and out.address, given.count, given.type_number, root)
         return result
 
-    def _start(self, name, data, *more):
+    def _start(self, name, data, *more, operation=None):
         memory = memory_of(data)
+        more = with_operation(operation, memory.type, more)
         pointer = ctypes.c_void_p()
         words = (self._open(), memory.address, memory.count, memory.type_number, *more)
         if memory.on_gpu and name != "all_reduce":
@@ -261,10 +266,17 @@ class Context:
         return handle
 
 
-def operation_number(operation):
+def operation_number(operation, kind, instead):
     if operation not in OPERATIONS:
         raise usage(f"unknown operation {operation!r}", "operation", "one of " + ", ".join(OPERATIONS))
+    if operation == "mean" and kind in INTEGERS:  # libddl's own text is in words of C++
+        raise usage(f"{kind} cannot be averaged", "operation", f'"sum", or {instead}')
     return OPERATIONS[operation]
+
+
+def with_operation(operation, kind, more):
+    """The last arguments of a call: with the operation before them, if it has one."""
+    return more if operation is None else (operation_number(operation, kind, "an array of float32"), *more)
 
 
 def init(options=None):

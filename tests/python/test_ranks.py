@@ -40,10 +40,20 @@ class Calls(unittest.TestCase):
         self.assertEqual(context.all_reduce(rank, "max"), size - 1)
         self.assertEqual(context.all_reduce(rank + 0.5, "sum"), sum_of_ranks + size / 2)
         self.assertIsInstance(context.all_reduce(1, "sum"), int)
-        with self.assertRaisesRegex(ddl.UsageError, "int64 cannot be averaged"):
+        with self.assertRaisesRegex(ddl.UsageError, r'int64 cannot be averaged \(at operation\); try "sum", or a float$'):
             context.all_reduce(1, "mean")
         with self.assertRaisesRegex(ddl.UsageError, "does not fit into int64"):
             context.all_reduce(1 << 63, "sum")
+
+    def test_mean_of_integers(self):
+        text = r'{} cannot be averaged \(at operation\); try "sum", or an array of float32$'
+        for letter, name in (("i", "int32"), ("q", "int64"), ("B", "uint8")):
+            values, part = array.array(letter, [1] * size), array.array(letter, [1])
+            for call in (lambda v: context.all_reduce(v, "mean"), lambda v: context.reduce(v, "mean"),
+                         lambda v: context.start_all_reduce(v, "mean"), lambda v: context.start_reduce(v, "mean"),
+                         lambda v: context.reduce_scatter(v, part, "mean")):
+                with self.assertRaisesRegex(ddl.UsageError, text.format(name)):
+                    call(values)
 
     def test_rooted(self):
         for root in range(size):
