@@ -51,6 +51,20 @@ std::optional<launch::StandingRun> find_standing_run_of(System& system, const sc
   return runs.empty() ? std::nullopt : launch::find_standing_run(system, runs.back().directory);
 }
 
+// What launch printed into the log at the end of the job's last run, where the job ended by it: submit
+// printed that too. An end that the scheduler reports is read with the log.
+void take_record_of_run(System& system, const schedulers::JobRef& job, const schedulers::JobStatus& state,
+                        DiagnoseInput& input) {
+  const auto runs = read_job_runs(system, job);
+  if (runs.empty() || !is_over(state.state) || !input.job->end.empty()) return;
+  const std::string& directory = runs.back().directory;
+  const launch::RunRecord run = launch::read_run(system, directory, false);
+  if (!run.end || (state.exit_status && *state.exit_status != run.end->exit_status)) return;
+  input.recorded = run.diagnosis;
+  input.cause_is_recorded = run.cause_is_known;
+  input.recorded_in = directory + "/run.json";
+}
+
 // Its logs, as `ddlrun logs` finds them, its exit status, and how its scheduler says that it ended. Of an
 // array, those of the first task that failed.
 DiagnoseInput read_job(System& system, schedulers::JobRef job, RunStatus end) {
@@ -71,6 +85,7 @@ DiagnoseInput read_job(System& system, schedulers::JobRef job, RunStatus end) {
     throw Error(ErrorKind::request, schedulers::no_output(system, job, state));
   }
   if (!is_over(state.state)) input.standing = find_standing_run_of(system, job);
+  take_record_of_run(system, job, state, input);
   if (end.status) return input;
   if (is_over(state.state)) input.end.status = state.exit_status;
   if (!input.end.status) input.end.status = schedulers::read_exit_status(system, job);
@@ -176,6 +191,7 @@ DiagnoseInput read_run_directory(System& system, const std::string& directory, R
   const launch::RunRecord run = launch::read_run(system, directory, false);
   DiagnoseInput input{{}, end, run.diagnosis, run.last_lines, directory, {}};
   input.cause_is_recorded = run.cause_is_known;
+  input.recorded_in = record_of(input);
   input.end.of_launch = true;
   if (run.end && !end.status) {
     input.end.status = run.end->exit_status;

@@ -18,12 +18,13 @@ namespace ddlrun::cli {
 struct DiagnoseInput {
   std::vector<std::string> logs;
   diagnose::RunStatus end;
-  std::string recorded;                 // the diagnosis that launch made at the end of the run
+  std::string recorded;                 // the diagnosis that launch made at the end of the run, of a job too
   std::vector<std::string> last_lines;  // of stderr, where no log was kept
   std::string directory;
   std::optional<diagnose::JobContext> job;
   std::optional<diagnose::FailingRank> first_failing = {};  // by the record of the run
   std::optional<launch::StandingRun> standing = {};         // the run goes on, and stands still
+  std::string recorded_in = {};                             // the file of `recorded`
   std::vector<std::string> stall_lines = {};  // what launch printed of the stall for which it ended the run
   std::vector<std::string> program = {};      // of a run
   std::uint32_t hosts = 0;                    // of a run

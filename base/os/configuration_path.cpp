@@ -31,26 +31,6 @@ std::string directory_of_user(const Environment& environment) {
   return home.starts_with('/') ? home + "/.config/ddlrun" : std::string();
 }
 
-// Its settings take effect in the jobs of the user who submits: no other user may be able to change them.
-void refuse_foreign_file(System& system, const std::string& path) {
-  const std::string why = system.files.foreign_writer(path);
-  if (why.empty()) return;
-  const std::string quoted = quote_shell(path);
-  throw Error(
-      ErrorKind::request,
-      {fmt::format("{} is not read: {}", printable(path, 200), why), printable(path, 200),
-       fmt::format("chown root {0}; chmod go-w {0}; ls -ld {1}", quoted, quote_shell(directory_of(path)))});
-}
-
-std::vector<std::string> existing_files(System& system, const std::string& name) {
-  std::vector<std::string> files;
-  for (const std::string& directory : find_configuration_directories(system.environment)) {
-    std::string path = fmt::format("{}/{}", directory, name);
-    if (system.files.exists(path)) files.push_back(std::move(path));
-  }
-  return files;
-}
-
 }  // namespace
 
 std::vector<std::string> find_configuration_directories(const Environment& environment) {
@@ -71,16 +51,36 @@ std::vector<std::string> find_configuration_directories(const Environment& envir
   return directories;
 }
 
+// Its settings take effect in the jobs of the user who submits: no other user may be able to change them.
+void check_configuration_file(System& system, const std::string& path) {
+  const std::string why = system.files.foreign_writer(path);
+  if (why.empty()) return;
+  const std::string quoted = quote_shell(path);
+  throw Error(
+      ErrorKind::request,
+      {fmt::format("{} is not read: {}", printable(path, 200), why), printable(path, 200),
+       fmt::format("chown root {0}; chmod go-w {0}; ls -ld {1}", quoted, quote_shell(directory_of(path)))});
+}
+
+std::vector<std::string> list_configuration_files(System& system, const std::string& name) {
+  std::vector<std::string> files;
+  for (const std::string& directory : find_configuration_directories(system.environment)) {
+    std::string path = fmt::format("{}/{}", directory, name);
+    if (system.files.exists(path)) files.push_back(std::move(path));
+  }
+  return files;
+}
+
 std::vector<std::string> find_configuration_files(System& system, const std::string& name) {
-  std::vector<std::string> files = existing_files(system, name);
-  for (const std::string& file : files) refuse_foreign_file(system, file);
+  std::vector<std::string> files = list_configuration_files(system, name);
+  for (const std::string& file : files) check_configuration_file(system, file);
   return files;
 }
 
 std::optional<std::string> find_configuration_file(System& system, const std::string& name) {
-  const std::vector<std::string> files = existing_files(system, name);
+  const std::vector<std::string> files = list_configuration_files(system, name);
   if (files.empty()) return std::nullopt;
-  refuse_foreign_file(system, files.front());
+  check_configuration_file(system, files.front());
   return files.front();
 }
 

@@ -16,7 +16,12 @@ namespace ddlrun {
 std::vector<std::string> find_configuration_directories(const Environment& environment);
 
 // The files `name` ("config.yaml", "sites/x.yaml") of all these directories, the nearest first.
+std::vector<std::string> list_configuration_files(System& system, const std::string& name);
+
 // Error{request} for a file that another user can change.
+void check_configuration_file(System& system, const std::string& path);
+
+// All of them, checked.
 std::vector<std::string> find_configuration_files(System& system, const std::string& name);
 
 // The nearest of them. A file that it hides is not examined.

@@ -4,6 +4,7 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "cli/commands/commands.hpp"
+#include "doctor/site/site_signatures.hpp"
 #include "schedulers/client/job_options.hpp"
 #include "schedulers/job/job_settings_text.hpp"
 
@@ -36,6 +37,8 @@ void print_directories(System& system) {
   for (const std::string& directory : find_configuration_directories(system.environment))
     system.err(fmt::format("ddlrun: configuration: {}{}\n", printable(directory, 400),
                            system.files.exists(directory) ? "" : " (does not exist)"));
+  for (const std::string& file : diagnose::list_signature_files(system))
+    system.err(fmt::format("ddlrun: signatures: {}\n", printable(file, 400)));
 }
 
 int run_config(System& system, ConfigOptions& options) {

@@ -9,6 +9,7 @@
 #include "doctor/diagnose/log_analysis.hpp"
 #include "doctor/diagnose/sanitize.hpp"
 #include "doctor/diagnose/signatures_yaml.hpp"
+#include "doctor/site/site_signatures.hpp"
 #include "schedulers/client/failure_summary.hpp"
 #include "schedulers/client/submitted_job.hpp"
 
@@ -37,10 +38,10 @@ constexpr std::uint64_t max_signature_bytes = 1u << 20;
 constexpr std::string_view how_to_log = "mpirun --tag-output ... 2>&1 | tee job.log";
 
 std::shared_ptr<const SignatureSet> read_signatures(System& system, const std::string& file) {
-  if (file.empty()) return diagnose::builtin_signatures();
+  auto known = diagnose::read_known_signatures(system);
+  if (file.empty()) return known;
   SignatureSet own = diagnose::parse_signatures(system.files.read(file, max_signature_bytes), file);
-  return std::make_shared<const SignatureSet>(
-      diagnose::merge_signatures(*diagnose::builtin_signatures(), std::move(own)));
+  return std::make_shared<const SignatureSet>(diagnose::merge_signatures(*known, std::move(own)));
 }
 
 RunStatus parse_run_status(const DiagnoseOptions& options) {
@@ -160,7 +161,7 @@ void take_lines(diagnose::LogAnalysis& analysis, const std::string& source,
 }
 
 int print_recorded(System& system, const DiagnoseInput& input) {
-  system.err("ddlrun: as launch found it, in " + input.directory + "/run.json:\n");
+  system.err("ddlrun: as launch found it, in " + input.recorded_in + ":\n");
   system.out(coloured_report(system.environment, input.recorded));
   return 1;
 }
@@ -232,6 +233,8 @@ int run_on_logs(System& system, const DiagnoseOptions& options) {
 }
 
 int run_list(System& system, const DiagnoseOptions& options) {
+  for (const std::string& file : diagnose::list_signature_files(system))
+    system.err(fmt::format("ddlrun: signatures: {}\n", printable(file, 400)));
   const auto set = read_signatures(system, options.signatures);
   std::vector<const Signature*> all;
   for (const Signature& signature : set->signatures) all.push_back(&signature);

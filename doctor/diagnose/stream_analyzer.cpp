@@ -12,7 +12,8 @@ namespace {
 constexpr std::size_t max_pending = 256 << 10;
 }
 
-StreamAnalyzer::StreamAnalyzer(std::string source) : source_(std::move(source)) {}
+StreamAnalyzer::StreamAnalyzer(std::string source, SignatureSource signatures)
+    : source_(std::move(source)), signatures_(std::move(signatures)) {}
 StreamAnalyzer::~StreamAnalyzer() = default;
 
 void StreamAnalyzer::take(std::string_view bytes) {
@@ -22,7 +23,7 @@ void StreamAnalyzer::take(std::string_view bytes) {
 
 void StreamAnalyzer::flush() {
   if (!analysis_) {
-    analysis_ = std::make_unique<LogAnalysis>(builtin_signatures());
+    analysis_ = std::make_unique<LogAnalysis>(signatures_ ? signatures_() : builtin_signatures());
     analysis_->set_rank_count(ranks_);
     analysis_->begin_source(source_);
   }

@@ -8,8 +8,10 @@
 #pragma once
 
 #include "doctor/diagnose/diagnosis.hpp"
+#include "doctor/diagnose/signature.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -19,10 +21,13 @@ namespace ddlrun::diagnose {
 
 class LogAnalysis;
 
+// Called once, when the signatures are needed.
+using SignatureSource = std::function<std::shared_ptr<const SignatureSet>()>;
+
 class StreamAnalyzer {
  public:
-  // `source` names the stream in the evidence.
-  explicit StreamAnalyzer(std::string source = "output");
+  // `source` names the stream in the evidence. Without `signatures`: the built-in ones.
+  explicit StreamAnalyzer(std::string source = "output", SignatureSource signatures = {});
   ~StreamAnalyzer();
   StreamAnalyzer(const StreamAnalyzer&) = delete;
   StreamAnalyzer& operator=(const StreamAnalyzer&) = delete;
@@ -43,6 +48,7 @@ class StreamAnalyzer {
   void flush();
 
   std::string source_;
+  SignatureSource signatures_;
   std::string pending_;  // not yet analysed
   std::uint32_t ranks_ = std::numeric_limits<std::uint32_t>::max();
   std::unique_ptr<LogAnalysis> analysis_;

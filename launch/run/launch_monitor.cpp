@@ -7,6 +7,7 @@
 #include "base/text/text.hpp"
 #include "doctor/diagnose/job_diagnosis.hpp"
 #include "doctor/diagnose/signatures_yaml.hpp"
+#include "doctor/site/site_signatures.hpp"
 #include "launch/monitor/slurm_down_hosts.hpp"
 #include "launch/plan/select_launcher.hpp"
 #include "launch/rank/status_line.hpp"
@@ -54,8 +55,8 @@ LaunchMonitor::LaunchMonitor(System& system, const LaunchRun& run)
     : system_(system),
       run_(run),
       placement_(run.plan.placed.job.ranks, run.plan.program.token),
-      analysis_(static_cast<std::uint32_t>(run.plan.placed.job.ranks.size()),
-                run.spec.output.writes_files()) {
+      analysis_(static_cast<std::uint32_t>(run.plan.placed.job.ranks.size()), run.spec.output.writes_files(),
+                [&system] { return diagnose::read_known_signatures(system); }) {
   const auto is_here = [&system](const std::string& host) {
     return topology::is_this_host(system.environment, host);
   };

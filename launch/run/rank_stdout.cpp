@@ -4,6 +4,7 @@
 #include "base/text/error.hpp"
 #include "doctor/diagnose/log_analysis.hpp"
 #include "doctor/diagnose/signatures_yaml.hpp"
+#include "doctor/site/site_signatures.hpp"
 #include "launch/monitor/rank_files.hpp"
 
 #include <string_view>
@@ -15,7 +16,7 @@ void complete_by_stdout(System& system, const LaunchRun& run, const RankReport& 
                         const diagnose::RunStatus& end, const diagnose::JobContext& job,
                         diagnose::Diagnosis& found) {
   if (!run.spec.output.writes_files()) return;
-  diagnose::LogAnalysis analysis(diagnose::builtin_signatures());
+  diagnose::LogAnalysis analysis(diagnose::read_known_signatures(system));
   analysis.set_host(first.rank, first.host);
   for (const RankStream stream : {RankStream::err, RankStream::out}) {
     const std::string path = rank_file(run.run_dir, first.rank, stream);

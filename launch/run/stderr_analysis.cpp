@@ -7,7 +7,8 @@
 
 namespace ddlrun::launch {
 
-StderrAnalysis::StderrAnalysis(std::uint32_t ranks, bool cites_files) : cites_files_(cites_files) {
+StderrAnalysis::StderrAnalysis(std::uint32_t ranks, bool cites_files, diagnose::SignatureSource signatures)
+    : cites_files_(cites_files), lines_("stderr", std::move(signatures)) {
   lines_.set_rank_count(ranks);
 }
 

@@ -14,8 +14,8 @@ namespace ddlrun::launch {
 
 class StderrAnalysis {
  public:
-  // With `cites_files`, the diagnosis cites the files of the ranks.
-  StderrAnalysis(std::uint32_t ranks, bool cites_files);
+  // With `cites_files`, the diagnosis cites the files of the ranks. Without `signatures`: the built-in ones.
+  StderrAnalysis(std::uint32_t ranks, bool cites_files, diagnose::SignatureSource signatures = {});
 
   // A line, or a part of one, of a rank or of the launcher. Parts that follow each other make one line only
   // if they are of the same rank.
@@ -29,7 +29,7 @@ class StderrAnalysis {
 
  private:
   bool cites_files_;
-  diagnose::StreamAnalyzer lines_{"stderr"};
+  diagnose::StreamAnalyzer lines_;
   StreamLines stream_lines_;  // of lines_
   bool in_line_ = false;      // the last part had no newline
   std::optional<std::uint32_t> line_rank_;

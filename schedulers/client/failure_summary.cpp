@@ -7,6 +7,7 @@
 #include "doctor/diagnose/log_analysis.hpp"
 #include "doctor/diagnose/signatures_yaml.hpp"
 #include "doctor/diagnose/time_limit_cause.hpp"
+#include "doctor/site/site_signatures.hpp"
 #include "schedulers/client/doctor_words.hpp"
 #include "schedulers/client/job_history.hpp"
 #include "schedulers/client/job_outcome.hpp"
@@ -150,7 +151,7 @@ FailureSummary read_job_words(System& system, const JobRef& job, const JobStatus
   FailureSummary words = read_script_words(system, job);
   if (!words.first.empty()) return words;  // nothing was started
   const auto starter = log_source_of(job.scheduler);
-  diagnose::LogAnalysis analysis(fit_signatures(system, job, diagnose::builtin_signatures()));
+  diagnose::LogAnalysis analysis(fit_signatures(system, job, diagnose::read_known_signatures(system)));
   LogEnd end;
   read_source(system, job.output, analysis, end);
   LogEnd end_of_spool;
@@ -220,9 +221,11 @@ std::shared_ptr<const diagnose::SignatureSet> fit_signatures(
     return std::make_shared<const diagnose::SignatureSet>(
         diagnose::without_signature(set, diagnose::nothing_started_id));
   };
-  if (all != diagnose::builtin_signatures()) return leave_out(*all);
-  static const auto built_in = leave_out(*all);  // one set for all jobs: its index is kept
-  return built_in;
+  // One set for all jobs: its index is kept.
+  static std::shared_ptr<const diagnose::SignatureSet> last_all, last;
+  if (all != last_all) last = leave_out(*all);
+  last_all = std::move(all);
+  return last;
 }
 
 diagnose::JobContext job_context(System& system, const JobRef& job, const JobStatus& status) {

@@ -114,6 +114,19 @@ grep -qF "  try: python3 -m venv $(printf %q "$work/no venv")   # makes it" err 
 run "$DDLRUN" submit --local --doctor off --walltime 3s 1x1x1 -- sleep 60
 [ "$status" -eq 124 ] || fail "status $status after the walltime of a job with launch: $(cat err)"
 expect 1 'cause: the job used up its time limit' "$DDLRUN" diagnose last
+# Of a job that ended by its ranks, `diagnose` prints what launch found there, with the rank and without mpirun's banner.
+printf 'import os, time\nif os.environ["DDLRUN_RANK"] == "1": raise ValueError("labels out of range")\ntime.sleep(60)\n' > labels.py
+again() { # CAUSE PROGRAM...
+  run "$DDLRUN" submit --local --doctor off --walltime 2m 2x1 -- "${@:2}"
+  sed -n '/^cause: /,/^ddlrun: rank /p' out | grep -v '^ddlrun: ' > of_launch
+  grep -qF "$1" of_launch && grep -qF "at: rank 1 on $(hostname)" of_launch || fail "launch does not find '$1': $(cat out)"
+  expect 1 'as launch found it, in ' "$DDLRUN" diagnose last
+  diff of_launch out || fail "diagnose prints something else of: ${*:2}"
+}
+again 'cause: ValueError: labels out of range (labels.py:2)' python3 labels.py
+# shellcheck disable=SC2016 # of the ranks
+again 'and the output does not show why' sh -c '[ $DDLRUN_RANK = 1 ] || { echo begins; exec sleep 60; }; exec false'
+expect 1 '"status": 1' "$DDLRUN" diagnose last --json
 
 # An array that Slurm has forgotten: the files of its tasks have the states. PBS: a job that continues as another job.
 mkdir bin
