@@ -71,12 +71,37 @@ void check_name(const PlacedText& entry, bool dry_run, JobRequest& wanted) {
   }
 }
 
+// In the job `launch --threads` would take no notice of the variable.
+void check_thread_variable(const Environment& environment, const PlacedText& entry, JobRequest& wanted) {
+  constexpr std::string_view name = "OMP_NUM_THREADS";
+  const JobSpec& job = wanted.parsed.job;
+  const std::size_t equals = entry.text.find('=');
+  if (job.runner != Runner::ddlrun || job.threads == 0 || entry.text.substr(0, equals) != name) return;
+  const std::string value =
+      equals == std::string::npos ? environment.get("OMP_NUM_THREADS") : entry.text.substr(equals + 1);
+  if (value.empty() || value == std::to_string(job.threads)) return;
+  SettingReader reader(wanted.settings, wanted.parsed.errors);
+  const std::string origin = reader.origin_of("threads");
+  const bool is_typed = entry.where.starts_with("--");
+  const std::string what = fmt::format(
+      "{} {}={} contradicts the {} that a rank has, {}", is_typed ? "--environment" : "environment:", name,
+      printable(value, 40), counted(job.threads, "thread"),
+      origin.empty() ? "as submit chose by the cores of a node" : "by " + origin);
+  const auto number = parse_unsigned(value, UINT32_MAX);
+  const std::string threads = number ? fmt::format("{}", *number) : fmt::format("{}", job.threads);
+  const bool is_option = is_typed || origin.starts_with("--");
+  reader.add_error_at(
+      what, entry.where,
+      fmt::format("{}{}   # instead of {}", is_option ? "--threads " : "threads: ", threads, name));
+}
+
 }  // namespace
 
 void resolve_variables(const Environment& environment, bool dry_run, JobRequest& wanted) {
   JobSpec& job = wanted.parsed.job;
   for (const PlacedText& entry : placed_entries(wanted.settings)) {
     if (std::ranges::find(job.environment, entry.text) == job.environment.end()) continue;  // refused
+    check_thread_variable(environment, entry, wanted);
     if (entry.text.find('=') != std::string::npos || environment.variables.contains(entry.text)) continue;
     if (!is_wildcard(entry.text)) {
       job.unset_names.push_back(entry.text);

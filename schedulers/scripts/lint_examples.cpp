@@ -61,6 +61,8 @@ constexpr LintExample examples[] = {
      "P #PBS -l select=2:ncpus=4:mpiprocs=2 -l place=scatter\nexport OMP_NUM_THREADS=2\nmpirun -n 4 a\n",
      "P #PBS -l select=2:ncpus=4:mpiprocs=2 -l place=scatter\nexport OMP_NUM_THREADS=2\n"
      "mpirun -n 4 -x OMP_NUM_THREADS a\n"},
+    {"ompthreads-missing", "P #PBS -l select=1:ncpus=8:mpiprocs=4\nddlrun launch 4x1 -- ./a\n",
+     "P #PBS -l select=1:ncpus=8:mpiprocs=4\nddlrun launch 4x1 --threads 2 -- ./a\n"},
     {"mpiprocs-uneven", "P #PBS -l select=1:ncpus=7:mpiprocs=2:ompthreads=3\n",
      "P #PBS -l select=1:ncpus=8:mpiprocs=2:ompthreads=3\n"},
     {"threads-over-cores", "P #PBS -l select=1:ncpus=8:mpiprocs=2:ompthreads=8\n",

@@ -33,12 +33,29 @@ bool loads_hydra(const ScriptView& view) {
   });
 }
 
+// Whether each start of ranks by `launch` names the number of threads, or forgets PBS's variable before.
+bool settles_threads(const ScriptView& view) {
+  return std::ranges::all_of(view.commands,
+                             [&](const PlacedCommand& placed) {
+                               const bool launches = launch_tool_of(placed.command) == LaunchTool::ddlrun &&
+                                                     has_word(placed.command, "launch");
+                               return !launches || has_option(placed.command, {"--threads"}) ||
+                                      passes_threads_on(placed.command);
+                             }) ||
+         std::ranges::any_of(view.commands, [](const PlacedCommand& placed) {
+           return placed.command.name() == "unset" && has_word(placed.command, variable);
+         });
+}
+
 class ThreadRules : private RuleSet {
  public:
   explicit ThreadRules(const ScriptView& view) : RuleSet(view) {}
   std::vector<Finding> check() {
     if (!view_.pbs() || view_.torque() || view_.request.style != Style::select) return {};
-    if (launches_by_ddlrun(view_)) return {};  // launch sets the threads of its ranks itself
+    // `launch` keeps a variable that is set, on all hosts: PBS's, or the script's own.
+    by_ddlrun_ = launches_by_ddlrun(view_);
+    const bool is_set = view_.script.exports.contains(std::string(variable));
+    if (by_ddlrun_ && (is_set || settles_threads(view_))) return {};
     for (const Chunk& chunk : view_.request.chunks)
       if (chunk.cores > 0 && chunk.tasks > 1 && chunk.threads == 0) check_chunk(chunk);
     return std::move(findings_);
@@ -55,8 +72,8 @@ class ThreadRules : private RuleSet {
     const Place place = select == directives.end() ? Place{} : Place{(*select)->line, (*select)->column};
     add("ompthreads-missing", Severity::warning, place,
         fmt::format("ncpus={} and mpiprocs={} without ompthreads", chunk.cores, chunk.tasks),
-        fmt::format("PBS sets OMP_NUM_THREADS to ncpus: {} ranks of {} threads on {} cores", chunk.tasks,
-                    chunk.cores, chunk.cores),
+        fmt::format("PBS sets OMP_NUM_THREADS to ncpus{}: {} ranks of {} threads on {} cores",
+                    by_ddlrun_ ? ", and launch keeps it" : "", chunk.tasks, chunk.cores, chunk.cores),
         fmt::format(":ompthreads={}", usual));
   }
 
@@ -78,6 +95,8 @@ class ThreadRules : private RuleSet {
       return;
     }
   }
+
+  bool by_ddlrun_ = false;
 };
 
 }  // namespace

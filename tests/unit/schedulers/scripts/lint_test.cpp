@@ -123,7 +123,13 @@ TEST_CASE("OMP_NUM_THREADS of the script: on its own host, and with -x on all") 
   CHECK(remedy(two, set + "mpirun -np 4 -x OMP_NUM_THREADS ./a\n").empty());
   CHECK(remedy(two, set + "mpirun -np 4 -x OMP_NUM_THREADS=1 ./a\n").empty());
   CHECK(remedy(two, "module load intel/mpi\n" + set + "mpirun -np 4 ./a\n").empty());
-  CHECK(remedy(two, "ddlrun launch 2x2 -- ./a\n").empty());
+  // launch keeps a variable that is set, and PBS sets it.
+  CHECK(remedy("select=4:ncpus=68:mpiprocs=4", "ddlrun launch 4x4 -- ./a\n").ends_with(" :ompthreads=17"));
+  CHECK(remedy(two + ":ompthreads=2", "ddlrun launch 2x2 -- ./a\n").empty());
+  CHECK(remedy(two, "ddlrun launch 2x2 --threads 2 -- ./a\n").empty());
+  CHECK(remedy(two, "ddlrun launch 2x2 -x OMP_NUM_THREADS=2 -- ./a\n").empty());
+  CHECK(remedy(two, "unset OMP_NUM_THREADS\nddlrun launch 2x2 -- ./a\n").empty());
+  CHECK(remedy(two, set + "ddlrun launch 2x2 -- ./a\n").empty());
 }
 
 TEST_CASE("threads without CPUs: the remedy is their CPUs") {
