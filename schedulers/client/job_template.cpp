@@ -43,11 +43,16 @@ bool has_directives(const std::string& text, const std::string& sign) {
   return text.starts_with(sign + " ") || text.find("\n" + sign + " ") != std::string::npos;
 }
 
+// Without these a job runs somewhere else, at another's expense, or not at all.
+bool decides_where(std::string_view key) { return key == "queue" || key == "account" || key == "modules"; }
+
 // Lines of another scheduler's are comments to this one: what they ask for would be lost.
 bool refuse_foreign_template(JobRequest& wanted, const std::string& file) {
   const JobSpec& job = wanted.parsed.job;
   if (job.scheduler == SchedulerKind::local) return false;
   const bool slurm = job.scheduler == SchedulerKind::slurm;
+  const std::string other = slurm ? "--pbs" : "--slurm";
+  const bool is_plain = templates::placeholder_names(wanted.template_text).empty();
   const std::string own = slurm ? "#SBATCH" : "#PBS", foreign = slurm ? "#PBS" : "#SBATCH";
   if (has_directives(wanted.template_text, own) || !has_directives(wanted.template_text, foreign))
     return false;
@@ -55,16 +60,21 @@ bool refuse_foreign_template(JobRequest& wanted, const std::string& file) {
       {fmt::format("{} has {} lines only, which {} takes for comments: shape and time would be lost", file,
                    foreign, slurm ? "sbatch" : "qsub"),
        wanted.settings.at("template").origin,
-       slurm ? fmt::format("--pbs; or ddlrun convert --to slurm {}", quote_shell(file))
-             : fmt::format("--slurm; or ddlrun convert --to pbs {}", quote_shell(file))});
+       // `convert` knows no placeholders.
+       is_plain ? fmt::format("{}; or ddlrun convert --to {} {}", other, slurm ? "slurm" : "pbs",
+                              quote_shell(file))
+                : fmt::format("{}; or a template with {} lines, as examples/site/templates/{} of ddlrun",
+                              other, own, slurm ? "plain.sh" : "plain.pbs")});
   return true;
 }
 
 void check_lost(JobRequest& wanted, const std::string& file, const std::set<std::string>& placeholders) {
   std::string others;
+  bool is_serious = false;
   for (const auto& fact : dropped_settings(wanted.parsed.job, wanted.settings, placeholders)) {
     if (is_for_all_jobs(wanted, fact.where)) {
       others += fmt::format("{}{} ({})", others.empty() ? "" : ", ", fact.key, fact.value);
+      is_serious = is_serious || decides_where(fact.key);
     } else if (fact.placeholder.empty()) {
       wanted.parsed.errors.push_back({fmt::format("{} ({}) cannot be set in a template: {} states "
                                                   "by its own lines what is done",
@@ -78,7 +88,8 @@ void check_lost(JobRequest& wanted, const std::string& file, const std::set<std:
   }
   if (!others.empty()) {
     wanted.parsed.remarks.push_back(
-        fmt::format("template: it has no placeholder for settings of all jobs: {}", others));
+        fmt::format("{}template: it has no placeholder for settings of all jobs, which are left out: {}",
+                    is_serious ? "warning: " : "", others));
   }
   if (!wanted.site.preamble.empty() || !wanted.site.directives.empty())
     wanted.parsed.remarks.push_back("template: the site's own lines (preamble, directives) are not in it");
@@ -111,7 +122,8 @@ void read_template(System& system, JobRequest& wanted) {
   if (is_shared_template(system.environment, file)) wanted.parsed.remarks.push_back("template: " + file);
   if (refuse_foreign_template(wanted, file)) return;
   const JobDirectory dir{find_job_dir(system, job)};  // its real one may end in -2
-  const auto filled = templates::fill_template(wanted.template_text, file, template_values(job, dir));
+  const auto filled =
+      templates::fill_template(wanted.template_text, file, template_values(job, dir), template_rules(job));
   auto& errors = wanted.parsed.errors;
   errors = filled.errors;
   for (Message& error : check_template(job, filled.used, dir.path)) {
@@ -120,14 +132,14 @@ void read_template(System& system, JobRequest& wanted) {
   }
   check_lost(wanted, file, filled.used);
   errors = sorted_by_place(std::move(errors));
-  for (std::string& remark : template_remarks(job, filled.used))
+  for (std::string& remark : template_remarks(job, filled))
     wanted.parsed.remarks.push_back(std::move(remark));
 }
 
 std::string fill_job_template(const JobRequest& wanted, const JobDirectory& dir) {
   const JobSpec& job = wanted.parsed.job;
-  auto filled =
-      templates::fill_template(wanted.template_text, job.script_template, template_values(job, dir));
+  auto filled = templates::fill_template(wanted.template_text, job.script_template, template_values(job, dir),
+                                         template_rules(job));
   if (!filled.errors.empty()) throw Error(ErrorKind::request, filled.errors.front());
   return std::move(filled.text);
 }

@@ -23,6 +23,7 @@ Script render_local(const JobSpec& job, const JobDirectory& dir, const templates
 
 // The names of a user's own template; see templates/user_template.hpp.
 templates::TemplateValues template_values(const JobSpec& job, const JobDirectory& dir);
+templates::TemplateRules template_rules(const JobSpec& job);
 
 // Values.
 
@@ -56,6 +57,8 @@ std::string slurm_mail_types(const std::string& events);
 std::string pbs_mail_points(const std::string& events);
 // "0-9:2%3"; the step only where it is not 1.
 std::string render_array(const ArrayRange& array);
+// As OpenPBS takes it: one task has no form of its own.
+std::string render_pbs_array(ArrayRange array);
 
 // Blocks of the body.
 

@@ -72,7 +72,7 @@ constexpr auto carriers = std::to_array<Carrier>({
      ""},
     {"mail", "mail", "--mail-user={{mail|sbatch}}", "-M {{mail|pbs}}", ""},
     {"mail_events", "mail_events", "--mail-type={{mail_events|sbatch}}", "-m {{mail_events|pbs}}", ""},
-    {"output", "output", "--output={{output|sbatch}}", "-o {{output|pbs}}", ""},
+    {"output", "output", "--output={{output|sbatch}}", "", "exec >>{{output|sh}} 2>&1"},
     // What our own script does; a template does it by itself or not at all.
     {"exclusive", "", "", "", ""},
     {"purge_modules", "", "", "", ""},
@@ -94,6 +94,8 @@ bool has_any(const Holes& placeholders, std::string_view names) {
 
 std::string line_of(const Carrier& carrier, SchedulerKind kind) {
   if (kind == SchedulerKind::slurm && !carrier.slurm.empty()) return fmt::format("#SBATCH {}", carrier.slurm);
+  // Torque writes the file of -o over the log at the job's end, and qsub gets the option.
+  if (kind == SchedulerKind::torque && carrier.key == "output") return "#PBS -o {{output|pbs}}";
   const bool pbs = is_pbs_like(kind);
   if (pbs && !carrier.pbs.empty()) return fmt::format("#PBS {}", carrier.pbs);
   return std::string(carrier.shell);
@@ -182,25 +184,41 @@ bool template_sets_log(SchedulerKind scheduler, const std::set<std::string>& pla
          placeholders.contains("output");
 }
 
-std::vector<std::string> template_remarks(const JobSpec& job, const std::set<std::string>& placeholders) {
+namespace {
+
+// Why the log of such a job cannot be followed, with the line to write; "" where it can.
+std::string log_remark(const JobSpec& job, const templates::FilledTemplate& filled) {
+  const bool is_named = template_sets_log(job.scheduler, filled.used);
+  const bool pbs = job.scheduler == SchedulerKind::pbs;
+  if (!pbs && is_named) return "";
+  const std::string_view line = pbs ? "exec >>{{output|sh}} 2>&1   # after the #PBS lines"
+                                    : "#SBATCH --output={{output|sbatch}} --open-mode=append";
+  if (!is_named)
+    return fmt::format("template: it has no placeholder for output, so the log cannot be followed: {}", line);
+  // pbs_mom copies the file of -o when the job is over, over what stands there.
+  if (!filled.shell.contains("output"))
+    return fmt::format(
+        "template: PBS writes the file of -o at the job's end, so the log cannot be followed: {}", line);
+  if (filled.directives.contains("output"))
+    return "template: at the job's end PBS writes the file of -o over the log: #PBS -j oe -o "
+           "{{scheduler_log|pbs}}";
+  return "";
+}
+
+}  // namespace
+
+std::vector<std::string> template_remarks(const JobSpec& job, const templates::FilledTemplate& filled) {
   std::vector<std::string> remarks;
-  const bool slurm = job.scheduler == SchedulerKind::slurm;
-  if (!template_sets_log(job.scheduler, placeholders)) {
-    remarks.push_back(fmt::format(
-        "template: it has no placeholder for output, so the log cannot be followed: {}",
-        slurm ? "#SBATCH --output={{output|sbatch}} --open-mode=append"
-        : job.array
-            ? "#PBS -j oe -o {{output|pbs}}"
-            : "exec >>{{output|sh}} 2>&1   # after the #PBS lines: PBS itself shows it at the end only"));
-  }
-  if (!placeholders.contains("exit_status_file")) {
+  if (std::string remark = log_remark(job, filled); !remark.empty()) remarks.push_back(std::move(remark));
+  if (!filled.used.contains("exit_status_file")) {
+    const bool slurm = job.scheduler == SchedulerKind::slurm;
     remarks.push_back(fmt::format(
         "template: it does not write its exit status down, so how it ended is known only while {} remembers "
         "it: end() {{ echo $? >{{{{exit_status_file|sh}}}}{}; }}; trap end EXIT",
         slurm ? "Slurm" : "PBS",
         !job.array ? ""
-        : slurm    ? ".$SLURM_ARRAY_TASK_ID"
-                   : ".$PBS_ARRAY_INDEX"));
+        : slurm    ? "${SLURM_ARRAY_TASK_ID:+.$SLURM_ARRAY_TASK_ID}"
+                   : "${PBS_ARRAY_INDEX:+.$PBS_ARRAY_INDEX}"));
   }
   return remarks;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "schedulers/job/job_spec.hpp"
+#include "templates/user_template.hpp"
 
 #include <set>
 #include <string>
@@ -26,7 +27,7 @@ std::vector<DroppedSetting> dropped_settings(const JobSpec& job, const JobSettin
 
 // Jobs that cannot be followed or whose end is unknown, with the line to add. A job without scheduler whose
 // script does not write its exit status down is refused instead: no other source has it.
-std::vector<std::string> template_remarks(const JobSpec& job, const std::set<std::string>& placeholders);
+std::vector<std::string> template_remarks(const JobSpec& job, const templates::FilledTemplate& filled);
 std::vector<Message> check_template(const JobSpec& job, const std::set<std::string>& placeholders,
                                     const std::string& dir);
 

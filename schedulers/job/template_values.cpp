@@ -36,12 +36,49 @@ Words launch_words(const JobSpec& job) {
   return words;
 }
 
-// The file of one task stands in a directive of an array, where the scheduler fills in the task.
+// What the scheduler fills in: the task of an array.
+std::string_view task_pattern(const JobSpec& job) {
+  if (!job.array) return "";
+  if (job.scheduler == SchedulerKind::pbs) return "^array_index^";
+  return job.scheduler == SchedulerKind::slurm ? "%a" : "";
+}
+
+// The file of one task, where a directive can name it. "%a" in a name of the user's own is the task.
 std::string output_value(const JobSpec& job, const JobDirectory& dir) {
-  if (!job.array || !job.output.empty()) return output_path(job, dir);
-  if (job.scheduler == SchedulerKind::slurm) return dir.path + "/output.%a.log";
-  if (job.scheduler == SchedulerKind::pbs) return dir.path + "/output.^array_index^.log";
-  return output_path(job, dir);
+  const std::string task(task_pattern(job));
+  if (job.output.empty()) return task.empty() ? output_path(job, dir) : dir.path + "/output." + task + ".log";
+  std::string path = output_path(job, dir);
+  if (job.scheduler == SchedulerKind::pbs && !task.empty()) {
+    if (const std::size_t at = path.find("%a"); at != std::string::npos) path.replace(at, 2, task);
+  }
+  return path;
+}
+
+// What the scheduler itself caught, where the script writes the log.
+std::string scheduler_log_value(const JobSpec& job, const JobDirectory& dir) {
+  const std::string_view task = task_pattern(job);
+  return task.empty() ? dir.spool() : fmt::format("{}/scheduler.{}.log", dir.path, task);
+}
+
+Words array_words(const JobSpec& job) {
+  if (!job.array) return {};
+  return {job.scheduler == SchedulerKind::pbs ? render_pbs_array(*job.array) : render_array(*job.array)};
+}
+
+std::vector<templates::ShellPattern> output_patterns(const JobSpec& job) {
+  if (job.scheduler == SchedulerKind::pbs) {
+    if (!job.array) return {};
+    return {{"^array_index^", "PBS_ARRAY_INDEX"}};
+  }
+  // sbatch(1), "filename pattern"; the batch script has the variables.
+  if (job.scheduler == SchedulerKind::slurm) {
+    return {{"%j", "SLURM_JOB_ID"},
+            {"%A", "SLURM_ARRAY_JOB_ID"},
+            {"%a", "SLURM_ARRAY_TASK_ID"},
+            {"%N", "SLURMD_NODENAME"},
+            {"%u", "USER"}};
+  }
+  return {};
 }
 
 Words signal_words(const JobSpec& job) {
@@ -99,7 +136,7 @@ templates::TemplateValues template_values(const JobSpec& job, const JobDirectory
           {"data_to", job.data ? text(job.data->to) : Words{}},
           {"container", job.container ? text(job.container->image) : Words{}},
           {"container_binds", job.container ? text(join(job.container->binds, ",")) : Words{}},
-          {"array", job.array ? Words{render_array(*job.array)} : Words{}},
+          {"array", array_words(job)},
           {"modules", job.modules},
           {"conda", text(job.conda)},
           {"venv", text(job.venv)},
@@ -109,7 +146,13 @@ templates::TemplateValues template_values(const JobSpec& job, const JobDirectory
           {"workdir", text(job.workdir)},
           {"directory", text(dir.path)},
           {"output", text(output_value(job, dir))},
+          {"scheduler_log", text(scheduler_log_value(job, dir))},
           {"exit_status_file", text(dir.exit_status())}};
+}
+
+templates::TemplateRules template_rules(const JobSpec& job) {
+  return {{"array", "dependencies", "hosts", "mail", "mail_events", "signal"},
+          {{"output", output_patterns(job)}, {"scheduler_log", output_patterns(job)}}};
 }
 
 }  // namespace ddlrun::schedulers

@@ -121,15 +121,6 @@ void check_pbs_array(const JobSpec& job) {
     refuse_pbs("PBS cannot start one task of an array again", "requeue", "requeue: no, or jobs of their own");
 }
 
-// OpenPBS 23.06 refuses "2-2"; of "2-3:2" it makes the one task 2.
-std::string pbs_array(ArrayRange array) {
-  if (array.first == array.last) {
-    array.last = array.first + 1;
-    array.step = 2;
-  }
-  return render_array(array);
-}
-
 // Torque counts an array without steps, so each task is named.
 std::string torque_array(const ArrayRange& array) {
   ArrayRange plain = array;
@@ -157,7 +148,8 @@ void add_payer(std::vector<std::string>& lines, const JobSpec& job, const templa
 
 void add_pbs_life(std::vector<std::string>& lines, const JobSpec& job, const JobDirectory& dir, bool torque) {
   check_pbs_array(job);
-  if (job.array) lines.push_back(torque ? "-t " + torque_array(*job.array) : "-J " + pbs_array(*job.array));
+  if (job.array)
+    lines.push_back(torque ? "-t " + torque_array(*job.array) : "-J " + render_pbs_array(*job.array));
   if (!job.dependencies.empty()) lines.push_back("-W depend=" + pbs_dependencies(job));
   if (!job.mail.empty()) {
     lines.push_back("-M " + directive_value(ValueKind::mail, job.mail, "mail"));
@@ -208,6 +200,15 @@ void finish(Script& script, const JobSpec& job, const JobDirectory& dir, const t
 }
 
 }  // namespace
+
+// OpenPBS 23.06 refuses "2-2"; of "2-3:2" it makes the one task 2.
+std::string render_pbs_array(ArrayRange array) {
+  if (array.first == array.last) {
+    array.last = array.first + 1;
+    array.step = 2;
+  }
+  return render_array(array);
+}
 
 std::string pbs_mail_points(const std::string& events) {
   std::string letters;

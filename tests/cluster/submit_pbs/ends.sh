@@ -69,6 +69,29 @@ scenario_array() {
   ddl status "$(head -n 1 "$work/out")" --json
   same "one task again" "failed 7" "$(json '" ".join(t["state"] + " " + str(t["exit_status"]) for t in j["tasks"])')"
 }
+# A centre's template for PBS, as the documents show it: the log grows while the job runs, and each task has a log of its own.
+scenario_own_template() {
+  local words=(--template plain.pbs --walltime 3m --queue cores --cores-per-node 1 1x1x1)
+  cp "$DDLRUN_SOURCE_DIR/examples/site/templates/plain.pbs" "$lab_home/plain.pbs"
+  on node1 bash -c 'cd && exec "$@" > templated.out 2> templated.err' bash "$tool" submit --pbs --name templated "${words[@]}" -- \
+    sh -c 'echo "begins in $PWD"; while [ ! -e go.template ]; do sleep 0.2; done; exit 6' &
+  wait_until 60 grep -q 'begins in' "$lab_home/templated.out" || fail "the log is not followed: $(cat "$lab_home/templated.err")"
+  on node1 touch go.template
+  wait $!
+  same "the job's status" 6 $?
+  grep -q "begins in $(on node1 pwd)" "$lab_home/templated.out" || fail "another directory: $(cat "$lab_home/templated.out")"
+  same "its own file" 6 "$(cat "$lab_home"/ddlrun-jobs/templated-*/exit_status)"
+  run on node1 "$tool" submit --pbs --name tasks --array 0-1 "${words[@]}" -- sh -c 'echo "task $PBS_ARRAY_INDEX"; exit $PBS_ARRAY_INDEX'
+  ends 1
+  same "the log of a task" "task 1" "$(grep ^task "$lab_home"/ddlrun-jobs/tasks-*/output.1.log)"
+  same "the status of a task" 1 "$(cat "$lab_home"/ddlrun-jobs/tasks-*/exit_status.1)"
+  local number
+  number=$(head -n 1 "$work/out")
+  ddl logs "${number%%[*}[0]"
+  prints "task 0"
+  run on node1 "$tool" submit --pbs --name one --array 2 "${words[@]}" -- true
+  ends 0
+}
 # mpirun starts the ranks of the second host by ssh, where PBS sets none of the job's variables.
 scenario_array_hosts() {
   begin --queue cores --runner ddlrun --name many --array 0-1 1x2x1 -- sh -c 'echo "index ${PBS_ARRAY_INDEX:-none} job ${PBS_JOBID:-none}"'

@@ -8,11 +8,21 @@ using namespace ddlrun::templates;
 
 namespace {
 
-const TemplateValues values{
-    {"name", {"train"}},      {"nodes", {"4"}}, {"account", {}},    {"program", {"./a", "it's $(touch x)\n"}},
-    {"evil", {"a\n#SBATCH"}}, {"empty", {""}},  {"flags", {"-q x"}}};
+const TemplateValues values{{"name", {"train"}},
+                            {"nodes", {"4"}},
+                            {"account", {}},
+                            {"program", {"./a", "it's $(touch x)\n"}},
+                            {"evil", {"a\n#SBATCH"}},
+                            {"empty", {""}},
+                            {"flags", {"-q x"}},
+                            {"array", {}},
+                            {"modules", {}},
+                            {"environment", {}},
+                            {"output", {"/w/o ^i^.%a"}}};
 
-FilledTemplate fill(std::string_view text) { return fill_template(text, "my.sh", values); }
+const TemplateRules rules{{"array"}, {{"output", {{"%a", "TASK"}, {"^i^", "INDEX"}}}}};
+
+FilledTemplate fill(std::string_view text) { return fill_template(text, "my.sh", values, rules); }
 
 }  // namespace
 
@@ -31,6 +41,20 @@ TEST_CASE("placeholders are filled by their filter") {
       {"# {{evil|sh}}", "# $'a\\012\\043SBATCH'"},  // stays on its line
       {"x {{account|sh}} y {{empty|sh}}", "x  y $''"},
       {"a }} b { { c", "a }} b { { c"},
+      // What the scheduler fills in is a variable in the shell.
+      {"exec >>{{output|sh}} 2>&1", "exec >>$'\\057w\\057o '\"${INDEX}\".\"${TASK}\" 2>&1"},
+      // A command that does something else without arguments.
+      {"export {{environment|sh}}   # of the job\necho", ":   # of the job\necho"},
+      {"if a; then export {{environment|sh}} {{modules|sh}}; fi", "if a; then :; fi"},
+      {"module load {{modules|sh}} || exit 1", ": || exit 1"},
+      {"module load gcc {{modules|sh}}", "module load gcc "},
+      {"export {{environment|sh}} {{name|sh}}", "export  train"},
+      {"export A={{environment|sh}}", "export A="},
+      {"echo \\\n  export {{environment|sh}}", "echo \\\n  export "},
+      {"for m in {{modules|sh}}; do module load $m; done", "for m in ; do module load $m; done"},
+      // A directive of its own that the job does not need.
+      {"#!/bin/bash\n#PBS -J {{array|pbs}}\n#PBS -N {{name|pbs}}\n", "#!/bin/bash\n#PBS -N train\n"},
+      {"# {{array|sh}}", "# "},
   };
   for (const Row& row : rows) {
     CAPTURE(row.text);
@@ -55,6 +79,9 @@ TEST_CASE("errors have their place, all at once") {
       {"#SBATCH -J {{name|pbs}}", "my.sh:1:12", "lines that begin with #PBS", ""},
       {"echo {{name|sbatch}}", "my.sh:1:6", "lines that begin with #SBATCH", ""},
       {"#SBATCH -A {{account|sbatch}}", "my.sh:1:12", "says nothing about account", ""},
+      {"#PBS -N {{name|pbs}} -J {{array|pbs}}", "my.sh:1:25", "says nothing about array",
+       "a line of its own"},
+      {"#PBS -J {{array|sh}}", "my.sh:1:9", "not read by it", ""},
       {"#SBATCH -A {{evil|sbatch}}", "my.sh:1:12", "cannot be in a directive", ""},
       {"#SBATCH -A {{flags|sbatch}}", "my.sh:1:12", "cannot be in a directive", ""},
       {"x\r\n", "my.sh:1:1", "carriage return", "dos2unix"},

@@ -270,6 +270,11 @@ TEST_CASE("a user's template gets the job's words") {
         std::vector<std::string>{"ddlrun", "launch", "1x2x2", "--threads", "60", "-x", "A", "--", "./train"});
   CHECK(values.at("nodes") == std::vector<std::string>{"4"});
   CHECK(values.at("account").empty());
+  CHECK(values.at("array").empty());
+  job.array = ArrayRange{2, 2, 1, 0, {}};
+  CHECK(template_values(job, job_dir).at("array") == std::vector<std::string>{"2-2"});
+  job.scheduler = SchedulerKind::pbs;  // qsub of OpenPBS 23.06 refuses 2-2
+  CHECK(template_values(job, job_dir).at("array") == std::vector<std::string>{"2-3:2"});
 }
 
 TEST_SUITE_END();

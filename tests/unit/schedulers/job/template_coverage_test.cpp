@@ -2,6 +2,8 @@
 // What a user's own template would lose of a job.
 #include "schedulers/job/template_coverage.hpp"
 
+#include "schedulers/job/script_forms.hpp"
+
 #include <doctest/doctest.h>
 
 using namespace ddlrun;
@@ -79,6 +81,8 @@ TEST_CASE("what has no placeholder is found, with the line to add") {
        {"dims"},
        "program output",
        "exec {{program|sh}}"},
+      {"pbs", "dims: 1x1x1\noutput: o.log", {"dims"}, "output", "exec >>{{output|sh}} 2>&1"},
+      {"torque", "dims: 1x1x1\noutput: o.log", {"dims"}, "output", "#PBS -o {{output|pbs}}"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.scheduler);
@@ -90,16 +94,35 @@ TEST_CASE("what has no placeholder is found, with the line to add") {
 }
 
 TEST_CASE("what cannot be followed is reported or refused") {
+  const std::string end = "\nend() { echo $? >{{exit_status_file|sh}}; }";
+  const auto remarks = [](const JobSpec& of, const std::string& text) {
+    return template_remarks(
+        of, templates::fill_template(text, "my.sh", template_values(of, {"/w/j"}), template_rules(of)));
+  };
+  const auto has = [](const std::vector<std::string>& texts, const std::string& what,
+                      const std::string& line) {
+    return texts.size() == 1 && texts[0].find(what) != std::string::npos &&
+           texts[0].find(line) != std::string::npos;
+  };
   JobSpec job;
   job.script_template = "/t/my.sh";
   job.program = {"./a"};
   job.scheduler = SchedulerKind::slurm;
-  CHECK(template_remarks(job, {}).size() == 2);
-  CHECK(template_remarks(job, {"output", "exit_status_file"}).empty());
+  CHECK(remarks(job, "").size() == 2);
+  CHECK(remarks(job, "#SBATCH -o {{output|sbatch}}" + end).empty());
+  job.scheduler = SchedulerKind::pbs;
+  const std::string line = ": exec >>{{output|sh}} 2>&1";
+  CHECK(has(remarks(job, end), "no placeholder for output", line));
+  CHECK(
+      has(remarks(job, "#PBS -o {{output|pbs}}" + end), "PBS writes the file of -o at the job's end", line));
+  CHECK(has(remarks(job, "#PBS -o {{output|pbs}}\nexec >>{{output|sh}} 2>&1" + end), "over the log",
+            "-o {{scheduler_log|pbs}}"));
+  CHECK(remarks(job, "#PBS -o {{scheduler_log|pbs}}\nexec >>{{output|sh}} 2>&1" + end).empty());
+  job.scheduler = SchedulerKind::slurm;
   CHECK(check_template(job, {"output"}, "/w/ddlrun-jobs/a").empty());
   CHECK(check_template(job, {"output"}, "/w%j/ddlrun-jobs/a").size() == 1);
   job.scheduler = SchedulerKind::torque;  // qsub is reported where the log goes
-  CHECK(template_remarks(job, {"exit_status_file"}).empty());
+  CHECK(remarks(job, end).empty());
   job.scheduler = SchedulerKind::local;
   CHECK(check_template(job, {}, "/w").size() == 1);
   CHECK(check_template(job, {"exit_status_file"}, "/w").empty());
