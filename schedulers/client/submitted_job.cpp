@@ -162,7 +162,9 @@ Message why_no_log(System& system, const JobRef& job, const std::string& command
     return {
         fmt::format(
             "job {} came of a template that has no placeholder for its output, so its log is not known", id),
-        kept_template(job.files()), "{{output|sbatch}} or {{output|pbs}} in the template, next time"};
+        kept_template(job.files()),
+        is_pbs_like(job.scheduler) ? "exec >>{{output|sh}} 2>&1   # in the template, next time"
+                                   : "#SBATCH --output={{output|sbatch}}   # in the template, next time"};
   }
   const auto tasks = submitted_tasks(system, job);
   return {fmt::format("job {} is an array: each task has a log of its own", id), job.dir,

@@ -57,6 +57,7 @@ mkdir -p "$(sed -n 's/^exec >>\(.*\)\/output.*/\1/p' "$work/script")"
 SECRET=of_this_shell run bash "$work/script"
 same 'a job without modules and variables' started "$(cat "$(sed -n 's/^exec >>\(.*\) 2>&1/\1/p' "$work/script")")"
 fill 'lists' "${slurm[@]}" --template lists.sh --array 0-3 --modules gcc --environment A=1 -- ./train
+# shellcheck disable=SC2016 # of the script
 for line in '#SBATCH --array=0-3' 'module load gcc' 'export A=1' 'output."${SLURM_ARRAY_TASK_ID}".log 2>&1'; do
   has 'lists of Slurm' "$work/script" "$line"
 done

@@ -2,6 +2,7 @@
 // Requests that are refused before a script is made.
 #include "schedulers/client/job_options.hpp"
 #include "schedulers/client/scheduler_access.hpp"
+#include "schedulers/client/submitted_job.hpp"
 #include "tests/support/fake_system.hpp"
 
 #include <doctest/doctest.h>
@@ -68,6 +69,19 @@ TEST_CASE("OMP_NUM_THREADS beside another number of threads is refused in the wo
         std::string::npos);
   job.options.flags["runner"] = {"none"};
   CHECK(refusal("OMP_NUM_THREADS=8", "15").empty());
+}
+
+TEST_CASE("a template without output: the line to add is one whose log can be followed") {
+  Requested fake;
+  JobRef job;
+  job.id = "7.server";
+  job.dir = "/work/ddlrun-jobs/a";
+  job.scheduler = SchedulerKind::pbs;
+  fake.files.files["/work/ddlrun-jobs/a/template"] = "#!/bin/bash\n#PBS -N {{name|pbs}}\n";
+  CHECK(why_no_log(fake.system, job, "logs").hint ==
+        "exec >>{{output|sh}} 2>&1   # in the template, next time");
+  job.scheduler = SchedulerKind::slurm;
+  CHECK(why_no_log(fake.system, job, "logs").hint.starts_with("#SBATCH --output={{output|sbatch}}"));
 }
 
 TEST_SUITE_END();
