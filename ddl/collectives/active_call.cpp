@@ -51,12 +51,9 @@ CallSummary ActiveCallTracker::summary(std::uint64_t group, std::uint64_t sequen
 
 std::string ActiveCallTracker::name() const {
   if (!call_) return "this call";
-  std::string text = fmt::format("{} #{}", name_of(call_->op), call_->number);
-  if (!has_numbers(call_->op)) return text + call_->group->suffix();
-  const Tensor& tensor = *call_->tensor;
-  if (tensor.count != 0) text += fmt::format(" of {} {}", tensor.count, name_of(tensor.type));
-  if (!tensor.name.empty()) text += fmt::format(" \"{}\"", tensor.name);
-  return text + call_->group->suffix();
+  if (is_allocation(call_->op))
+    return fmt::format("{} #{}", name_of(call_->op), call_->number) + call_->group->suffix();
+  return summary().text;
 }
 
 StallWatch ActiveCallTracker::name_stalls(const StallWatch& watch) const {

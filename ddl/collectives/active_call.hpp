@@ -23,7 +23,7 @@ class ActiveCallTracker {
   // No call of `group` is known any more.
   void forget(const RankGroup& group) noexcept;
 
-  // "all_reduce #812 of 4096 float32 "conv1""; "this call" where none is in progress.
+  // "all_reduce #812 (sum) of 4096 float32 "conv1""; "this call" where none is in progress.
   std::string name() const;
   // The call in progress, for comparing it with another rank's; sequence 0 where none is.
   CallSummary summary() const;

@@ -52,7 +52,7 @@ GpuCollectives::GpuCollectives(Collectives& collectives, Transport& transport, c
 
 GpuCollectives::~GpuCollectives() {
   if (!comms_) return;
-  call_ = "the end of its context";
+  call_ = described_ = "the end of its context";
   heartbeat_->begin(UINT64_MAX);
   try {
     comms_->finish();
@@ -83,7 +83,7 @@ void GpuCollectives::select_gpu(int device) {
 
 void GpuCollectives::open(std::uint64_t number) {
   tried_ = true;
-  call_ = "the start of mode n";
+  call_ = described_ = "the start of mode n";
   select_gpu(-1);
   try {
     if (gpu_) gpu_->make_current();
@@ -263,6 +263,7 @@ void GpuCollectives::run(const GpuCall& call, Start& start, std::uint64_t number
                          const std::function<void()>& issued) {
   const CallInfo info = call_info_of(call, number);
   call_ = render_record(record_of(info));
+  described_ = describe_call(record_of(info), info.call.tensor);
   tensor_ = call.tensors.front().name;
   try {
     if (start.error) throw Error(*start.error);
@@ -348,7 +349,7 @@ Stall GpuCollectives::describe_stall() {
 
 void GpuCollectives::throw_lost(const std::string& why, bool at_once) {
   const auto named = [&](const Heartbeat::Unresponsive& rank) {
-    std::string text = fmt::format("{} {} in {} on GPUs", rank.name, rank.state, call_);
+    std::string text = fmt::format("{} {} in {} on GPUs", rank.name, rank.state, described_);
     for (const std::string& more : {rank.more, why})
       if (!more.empty()) text += "; " + more;
     return Error(Fault::lost, text, rank.name, "check whether the process runs, and read its last output");
@@ -366,7 +367,7 @@ void GpuCollectives::throw_lost(const std::string& why, bool at_once) {
   throw Error(
       Fault::lost,
       fmt::format("{} on GPUs did not complete: {}; all ranks respond, so the slow one cannot be identified",
-                  call_, why),
+                  described_, why),
       fmt::format("{}, {}", grid_.name_of(transport_.rank()), device()),
       "NCCL_DEBUG=WARN shows the rank that NCCL waits for; slow kernels before a sum need a longer -timeout");
 }

@@ -73,8 +73,9 @@ class GpuCollectives {
   std::unique_ptr<Heartbeat> heartbeat_;
   std::unique_ptr<GpuComms> comms_;
   GpuBandwidth bandwidth_;
-  std::string call_;    // the one under way
-  std::string tensor_;  // its first
+  std::string call_;       // the one under way
+  std::string described_;  // for errors: with its operation, and its tensor where it has one
+  std::string tensor_;     // its first
 };
 
 }  // namespace ddl

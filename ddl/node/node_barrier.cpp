@@ -109,6 +109,13 @@ struct NodeBarrier::Impl {
   Stall describe_stall(const CallRecord& record) const;
   void compare(const CallRecord& record) const;
   std::string name(const CallRecord& record) const { return render_record(record) + suffix; }
+  // As a mismatch has it: with the operation, and the tensor's name at this meeting.
+  std::string describe(std::size_t rank, const CallRecord& record) const {
+    return describe_call(record, text_in(ranks[rank]->tensors.names[arrived % 2])) + suffix;
+  }
+  std::string describe_own(const CallRecord& record) const {
+    return describe(static_cast<std::size_t>(group.local_rank()), record);
+  }
   void count_cpus();
 };
 
@@ -152,7 +159,7 @@ bool NodeBarrier::Impl::find_blocking_rank(std::size_t rank, const CallRecord& r
     const std::string it = group.name_of(static_cast<int>(rank));
     throw Error(
         Fault::lost,
-        fmt::format("{} has not come to {} within {:g} s: {}", it, name(record), timeout.count(),
+        fmt::format("{} has not come to {} within {:g} s: {}", it, describe_own(record), timeout.count(),
                     unresponsive.chain),
         unresponsive.deadlock ? it : unresponsive.name,
         unresponsive.deadlock ? same_calls_hint : "check whether the process runs, and read its last output");
@@ -192,16 +199,18 @@ void NodeBarrier::Impl::check_missing_ranks(const CallRecord& record,
   if (!dead.empty()) {
     fail(Error(Fault::lost,
                fmt::format("{} ended before {} came to {}", named(dead), dead.size() == 1 ? "it" : "they",
-                           name(record)),
+                           describe_own(record)),
                named(dead), "look for that rank's own message, or a kill for memory (dmesg), further up"));
   }
-  if (!exited.empty()) fail(make_end_error(ContextEnd::by_exit, named(exited), exited.size(), name(record)));
-  if (!ended.empty()) fail(make_end_error(ContextEnd::in_order, named(ended), ended.size(), name(record)));
+  if (!exited.empty())
+    fail(make_end_error(ContextEnd::by_exit, named(exited), exited.size(), describe_own(record)));
+  if (!ended.empty())
+    fail(make_end_error(ContextEnd::in_order, named(ended), ended.size(), describe_own(record)));
   if (!missing.empty() && find_blocking_rank(first, record, waited >= timeout)) return;
   if (!missing.empty() && waited >= timeout) {
     fail(Error(Fault::lost,
                fmt::format("{} {} not come to {} within {:g} s", named(missing),
-                           missing.size() == 1 ? "has" : "have", name(record), timeout.count()),
+                           missing.size() == 1 ? "has" : "have", describe_own(record), timeout.count()),
                named(missing),
                "see what that rank does: stopped, on another path of the program, or slow (then raise the "
                "timeout)" +
@@ -311,9 +320,7 @@ void NodeBarrier::Impl::compare(const CallRecord& record) const {
     const auto [odd, usual] = find_odd_call(calls);
     const std::string odd_name = group.name_of(static_cast<int>(odd));
     const std::string first_name = group.name_of(static_cast<int>(usual));
-    const auto call_of = [&](std::size_t one) {
-      return describe_call(record_at(one), text_in(ranks[one]->tensors.names[arrived % 2])) + suffix;
-    };
+    const auto call_of = [&](std::size_t one) { return describe(one, record_at(one)); };
     fail(Error(Fault::mismatch, describe_difference(odd_name, call_of(odd), first_name, call_of(usual)),
                fmt::format("{}, {}", odd_name, first_name), same_calls_hint));
   }

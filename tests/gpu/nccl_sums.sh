@@ -43,7 +43,7 @@ while IFS='|' read -r fate text; do
   grep -q "$text" "$work/err" || fail "$fate: no '$text' in: $(grep -A1 -m4 'reported\|signal' "$work/err")"
 done << 'END'
 kill|rank 1
-stop|rank 1 (.*) has not come to all_reduce #21 of 1000 float32
+stop|rank 1 (.*) has not come to all_reduce #21 (max) of 1000 float32 "conv1"
 shape|rank 1 (.*) calls all_reduce #21 (.*) of 999 float32 "conv1", rank 0
 memory|rank 1 (.*) calls all_reduce #21 (sum) of 1000 float32 "conv1", rank 0 (.*) calls all_reduce #21 (max) of
 busy|rank 1 (.*) has not computed its input yet

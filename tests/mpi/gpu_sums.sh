@@ -105,14 +105,14 @@ meets() { # FATE INSIDE SECONDS TEXT
 }
 while IFS='|' read -r fate inside seconds text; do beside meets "$fate" "$inside" "$seconds" "$text"; done << 'END'
 kill||5|rank 1
-stop||5|rank 1 (.*) has not come to all_reduce #21 of 1000 float32
+stop||5|rank 1 (.*) has not come to all_reduce #21 (max) of 1000 float32 "conv1"
 shape||5|rank 1 (.*) calls all_reduce #21 (.*) of 999 float32 "conv1", rank 0
 memory||5|rank 1 (.*) calls all_reduce #21 (sum) of 1000 float32 "conv1", rank 0 (.*) calls all_reduce #21 (max) of
 busy||5|rank 1 (.*) has not computed its input yet
 none|kill 1 20|5|rank 1
-none|stop 1 20|5|rank 1 (.*) does not answer in all_reduce #20 of 1000 float32 on GPUs; process [0-9]* is stopped; it has not ended
-none|stop 1 1|6|rank 1 (.*) does not answer in all_reduce #1 of 1000 float32 on GPUs; process [0-9]* is stopped
-none|hang 1 20|5|all_reduce #20 of 1000 float32 on GPUs did not complete: it has not ended within 3 s; all ranks respond
+none|stop 1 20|5|rank 1 (.*) does not answer in all_reduce #20 (max) of 1000 float32 "conv1" on GPUs; process [0-9]* is stopped; it has not ended
+none|stop 1 1|6|rank 1 (.*) does not answer in all_reduce #1 (max) of 1000 float32 "conv1" on GPUs; process [0-9]* is stopped
+none|hang 1 20|5|all_reduce #20 (max) of 1000 float32 "conv1" on GPUs did not complete: it has not ended within 3 s; all ranks respond
 none|error 1 20|5|on GPUs did not complete: NCCL: remote process exited or there was a network error
 END
 

@@ -23,7 +23,7 @@ stop 12 rank 1 .*has not come
 kill 6 rank 1
 leave 6 rank 1
 exit 6 rank 1
-return 6 reported after [01]\..* rank 1 (.*) makes no more calls, and this is all_reduce #21 of 1000 float32
+return 6 reported after [01]\..* rank 1 (.*) makes no more calls, and this is all_reduce #21 (max) of 1000 float32 "conv1"
 throw 6 reported after [01]\..* an exception ended the Context of rank 1 (.*)
 throw 6 ^says itself: cannot open part-1.bin
 shape 6 rank 1

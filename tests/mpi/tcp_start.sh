@@ -221,6 +221,7 @@ meets() { # FATE MOST-SECONDS MODE HOST...
     says "$r" '^reported after' "$fate $mode"
     says "$r" '^  at:  \(rank [02-9] (h[0-9]), \)\?rank 1 (' "$fate $mode"
   done
+  [ "$fate" != stop ] || says 0 ' all_reduce #21 (max) of 100000 float32 "conv1"' "$fate $mode"
   [ "$fate" != shape ] || says 0 'rank 1 (h2) calls all_reduce #21 (sum) of 999 float32 "conv1"' "$fate $mode"
   [ "$fate" != exit ] || says 0 'rank 1 (h2) ended by exit() with its Context alive, before it came to all_reduce #21 ' "$fate $mode"
   [ "$fate" != return ] || says 0 'rank 1 (h2) makes no more calls, and this is all_reduce #21 ' "$fate $mode"

@@ -97,7 +97,8 @@ TEST_CASE("ranks that differ are reported which, and no one waits forever") {
        "all_reduce #1 (product) of 100 float32 \"conv2\", rank 0 (h0) calls all_reduce #1 (sum) of 100 "
        "float32 \"conv1\""},
       {"does not come", packed_hosts(1, 2),
-       [](Context&) { std::this_thread::sleep_for(std::chrono::milliseconds(1500)); }, "rank 1"},
+       [](Context&) { std::this_thread::sleep_for(std::chrono::milliseconds(1500)); },
+       "rank 1 (h0) has not come to all_reduce #1 (sum) of 100 float32 \"conv1\" within 1 s"},
       {"goes away", packed_hosts(2, 1), [](Context&) {}, "rank 1"},
   };
   for (const Row& row : rows) {
@@ -257,7 +258,7 @@ TEST_CASE("a rank that stays away is missed in whatever is called") {
     options.timeout_seconds = 0.2;
     const auto sleeps = [](Context&) { std::this_thread::sleep_for(std::chrono::milliseconds(700)); };
     CHECK(messages_of_two(each.call, sleeps, options)[0] ==
-          "rank 1 (h0) has not come to " + each.name + " within 0.2 s");
+          "rank 1 (h0) has not come to " + each.described() + " within 0.2 s");
   }
 }
 

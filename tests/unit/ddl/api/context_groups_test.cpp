@@ -195,8 +195,8 @@ TEST_CASE("a rank that splits while others sum, one that ends its group, and col
     }
     sum_in(*all, 1);
   });
-  CHECK(ended.count("rank 2 (h0) makes no more calls, and this is all_reduce #1 of 1000 int32 in team 0") ==
-        2);
+  CHECK(ended.count(
+            "rank 2 (h0) makes no more calls, and this is all_reduce #1 (sum) of 1000 int32 in team 0") == 2);
   const auto refused = errors_of(packed_hosts(1, 2), 10.0, [](Context& ddl) {
     CHECK_THROWS_WITH_AS(ddl.split(-32766), "invalid color -32766: must be 0 or more", ddl::Error);
     ddl.barrier();

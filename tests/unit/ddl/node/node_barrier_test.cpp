@@ -34,14 +34,15 @@ TEST_CASE("a rank that stays away is named by all others within the deadline") {
     std::vector<float> data(4096);
     if (rank == 3) std::this_thread::sleep_for(std::chrono::milliseconds(1200));
     const auto sum = [&] {
-      stage.all_reduce(reinterpret_cast<std::byte*>(data.data()), data.size(), {}, {812, 0});
+      stage.all_reduce(reinterpret_cast<std::byte*>(data.data()), data.size(), {}, {812, 0, {}, "conv1"});
     };
     texts[rank] = thrown(sum);
     if (thrown([&] { stage.barrier({813, 0}); }) != texts[rank]) texts[rank] += "; and then another error";
   });
   for (const std::string& text : texts) {
     CHECK(text ==
-          "lost: rank 3 (h2) has not come to all_reduce #812 of 4096 float32 within 0.4 s | rank 3 (h2)");
+          "lost: rank 3 (h2) has not come to all_reduce #812 (sum) of 4096 float32 \"conv1\" within 0.4 s | "
+          "rank 3 (h2)");
   }
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
 }
