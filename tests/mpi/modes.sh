@@ -16,7 +16,7 @@ for count in 2 3; do
 b 0
 r 0
 m 3
-p [0-3]
+p 0
 ROWS
 done
 

@@ -72,9 +72,9 @@ namespace ddl {
 enum class Mode : char {
   best = 'b',  // shared memory within the host, direct exchange between hosts, one level for each of the dims
   ring = 'r',  // as best, with a ring between hosts
-  mpi = 'm',   // MPI_Allreduce
+  mpi = 'm',   // MPI_Allreduce, for comparison: without a deadline, and calls are not compared
   nccl = 'n',  // each rank uses one GPU; tensors in host memory are summed as in best
-  explore = 'p',  // measures b, r and m for each size and keeps the fastest, also for later runs
+  explore = 'p',  // measures b and r for each size and keeps the fastest, also for later runs
 };
 
 // Start without MPI: all ranks connect to rank 0's address. Each proves that it has the token, which is never
