@@ -29,7 +29,8 @@ struct BFloat16 {
   bool operator==(const BFloat16&) const = default;
 };
 
-// No machine has as much; sums below it do not overflow.
+// The most bytes of a tensor, which no machine has: a call of more throws usage. Counts below it do not
+// overflow.
 inline constexpr std::size_t max_bytes = std::size_t{1} << 50;
 
 constexpr std::size_t size_of(DataType type) {

@@ -12,8 +12,8 @@
  *   DDL_ERROR_UNSUPPORTED  this build or machine cannot do it: no GPU, no shared memory left
  *   DDL_ERROR_OTHER        any other failure, such as no memory
  * Blocking: functions return after the operation is complete on this rank, but for ddl_start_* and
- * ddl_gpu_start_*. Threads: a ddl_context is used by one thread at a time. ddl_last_error() belongs to the
- * calling thread. */
+ * ddl_gpu_start_*. Threads: a ddl_context and its groups are used by one thread at a time; ddl_wait() and
+ * ddl_done() may be called by any thread. ddl_last_error() belongs to the calling thread. */
 #ifndef DDL_DDL_H
 #define DDL_DDL_H
 
@@ -50,8 +50,8 @@ int ddl_init(int* argc, char*** argv, const char* options, ddl_context** context
 int ddl_init_comm(const void* comm, size_t size, const char* options, ddl_context** context);
 /* A context of the ranks of `context` that give the same `color`, 0 or more, ordered by `key`, then by rank.
  * *group is NULL for a rank whose color is DDL_NO_GROUP, and after an error. Collective over all ranks of
- * `context`. Both are used like any context, by one thread at a time, and freed by ddl_finalize() in any
- * order, the same on all ranks; an error of one is the error of both. USAGE: another color below 0. */
+ * `context`. Both are used like any context, by one thread at a time together, and freed by ddl_finalize() in
+ * any order, the same on all ranks; an error of one is the error of both. USAGE: another color below 0. */
 enum { DDL_NO_GROUP = -1 };
 int ddl_split(ddl_context* context, int color, int key, ddl_context** group);
 /* Completes started calls, frees the context and all memory of ddl_allocate(). The last context that comes
@@ -94,7 +94,8 @@ int ddl_all_reduce(ddl_context* context, void* data, size_t count, ddl_type type
  * count_out) of the sum of all `in`. USAGE as ddl_all_reduce(). */
 int ddl_reduce_scatter(ddl_context* context, const void* in, void* out, size_t count_out, ddl_type type,
                        ddl_operation operation);
-/* in: count_in elements; out: count_in * size. `out` becomes the `in` of all ranks in rank order. */
+/* in: count_in elements; out: count_in * size. `out` becomes the `in` of all ranks in rank order. In place
+ * where `in` is out + rank * count_in elements. */
 int ddl_all_gather(ddl_context* context, const void* in, void* out, size_t count_in, ddl_type type);
 /* data: count elements. The root's `data` (rank 0 to size - 1) becomes the sum, average, maximum, minimum or
  * product over all ranks; the others' `data` stays as it is. USAGE as ddl_all_reduce(), or invalid root. */
@@ -110,8 +111,9 @@ int ddl_gather(ddl_context* context, const void* in, void* out, size_t count_in,
 int ddl_barrier(ddl_context* context);
 
 /* ddl_all_reduce() on a communication thread: returns at once, and `data` must stay valid until ddl_wait().
- * Started calls run in their order; blocking calls wait for them. USAGE: invalid arguments; *handle is set
- * only when 0 is returned. */
+ * Started calls run in their order; blocking calls wait for them. USAGE: a NULL argument, an unknown type or
+ * operation; ddl_wait() returns the USAGE of all else, such as DDL_AVERAGE of integers. *handle is set only
+ * when 0 is returned. */
 int ddl_start_all_reduce(ddl_context* context, void* data, size_t count, ddl_type type,
                          ddl_operation operation, ddl_handle** handle);
 /* ddl_reduce() and ddl_broadcast() in the same way. */

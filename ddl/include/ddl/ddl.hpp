@@ -36,12 +36,15 @@
 // to their end. An error of one is the error of all. Messages name ranks by their numbers in the first
 // Context, and calls with their group. Several Contexts that do not come from one are families of their own.
 //
-// Threads: the Contexts of a family are used by one thread at a time; set_progress() may be called from any
-// thread. libddl has no global state but a list of the Contexts that live, for exit().
+// Threads: a Context and its groups are used by one thread at a time. Handle::wait(), Handle::done() and
+// set_progress() may be called by any thread. libddl has no global state but a list of the Contexts that
+// live, for exit(). A family has one communication thread; where MPI takes one thread at a time, all families
+// of a process share one.
 //
-// MPI: a program that starts MPI itself may call it at any time. Between a start_*() and its Handle::wait()
-// that takes MPI_THREAD_MULTIPLE, because libddl calls MPI from its communication thread then; at all other
-// times MPI_THREAD_SERIALIZED is enough. libddl uses communicators of its own.
+// MPI: the program may call MPI while a Context lives, also where the Context initialized MPI. Between a
+// start_*() and its Handle::wait() that takes MPI_THREAD_MULTIPLE, because libddl calls MPI from its
+// communication thread then; at all other times MPI_THREAD_SERIALIZED is enough. libddl uses communicators of
+// its own.
 #pragma once
 
 #if __cplusplus < 202002L
@@ -91,7 +94,7 @@ struct TcpOptions {
 struct Options {
   std::string dims;  // "4x2x1": ranks per host x hosts per rack x racks; empty: from the placement
   Mode mode = Mode::best;
-  std::optional<DataType> wire;   // bfloat16 or float16: how float32 sums travel between hosts
+  std::optional<DataType> wire;   // bfloat16 or float16: how float32 sums travel (docs/libddl.md)
   double timeout_seconds = 30.0;  // how long a call waits for a rank: more than 0, at most 86400
   StallWatch stall;               // reports a call that waits long, before the timeout
   // The directory in which rank 0 stores what mode p measured, a file for each topology (-cache DIR). "":
@@ -123,11 +126,12 @@ Options parse_options(const std::string& text, Options base = {});
 class Context {
  public:
   // Blocks until all ranks have started. Connects over TCP where DDL_MASTER or Options::tcp is set; else
-  // loads MPI, that of the program or of the launcher, and initializes it unless the program has (then with
-  // MPI_THREAD_SERIALIZED or more). A process without a launcher is one rank and loads no MPI. DDL_OPTIONS
-  // overrides `options`. Throws usage (invalid options, dims that do not fit the hosts, MPI finalized
-  // before), mismatch (options differ between ranks), lost (a rank did not start in time), unsupported (no
-  // shared memory; no MPI library of the launcher; mode n without a GPU or NCCL).
+  // loads MPI, that of the program or of the launcher. Where the program has initialized MPI, its level is
+  // MPI_THREAD_SERIALIZED or more; else the Context initializes MPI with MPI_THREAD_SERIALIZED. A process
+  // without a launcher is one rank and loads no MPI. DDL_OPTIONS overrides `options`. Throws usage (invalid
+  // options, dims that do not fit the hosts, MPI finalized before), mismatch (options differ between ranks),
+  // lost (a rank did not start in time), unsupported (no shared memory; no MPI library of the launcher; mode
+  // n without a GPU or NCCL).
   Context(int& argc, char**& argv, Options options = {});
   // The ranks of a communicator of the program, in its order: Context rows(ddl::mpi_comm(row_comm)).
   // Collective over them, blocking. The program starts MPI before, with MPI_THREAD_SERIALIZED or more, and
@@ -211,8 +215,8 @@ class Context {
   void reduce_scatter(const In& in, Out&& out, Operation operation) {
     reduce_scatter(ddl::input(in), ddl::output(std::forward<Out>(out)), operation);
   }
-  // `in`: [n], `out`: [n * size()], of one type. `out` becomes the `in` of all ranks in rank order. Throws
-  // usage for other counts.
+  // `in`: [n], `out`: [n * size()], of one type. `out` becomes the `in` of all ranks in rank order. In place
+  // where `in` is elements [rank * n, rank * n + n) of `out`. Throws usage for other counts.
   void all_gather(const ConstTensor& in, const Tensor& out);
   template <typename In, typename Out>
   requires InputAndOutput<In, Out>
@@ -263,8 +267,8 @@ class Context {
 
   // As the functions above, without blocking: started calls run one after the other on the communication
   // thread, where `update` is called too. Blocking calls wait until all started calls are complete. Errors
-  // are thrown by Handle::wait(); usage of a GPU tensor at once. A Handle that ends without wait() blocks
-  // until its call is complete, and prints an error on stderr.
+  // are thrown by Handle::wait(), also usage, but for a GPU tensor, whose usage is thrown at once. A Handle
+  // that ends without wait() blocks until its call is complete, and prints an error on stderr.
   Handle start_all_reduce(const Tensor& tensor, Operation operation);
   template <Numbers Values>
   Handle start_all_reduce(Values&& values, Operation operation) {

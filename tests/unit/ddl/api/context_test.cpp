@@ -95,6 +95,13 @@ TEST_CASE("broadcast from every rank, reduce_scatter, all_gather, barrier") {
         for (std::size_t i = 0; i < all.size(); ++i)
           wrong.unless(static_cast<double>(all[i]) ==
                        sum_of_factors(ddl.size()) * static_cast<double>(i % 1000 + 1));
+        // In place: each rank's part lies where the result will have it.
+        const auto first = static_cast<std::size_t>(ddl.rank()) * part;
+        std::vector<float> whole(part * ranks, -1.0F);
+        for (std::size_t i = 0; i < part; ++i) whole[first + i] = element(ddl.rank(), i);
+        ddl.all_gather(std::span(whole).subspan(first, part), whole);
+        for (std::size_t i = 0; i < whole.size(); ++i)
+          wrong.unless(whole[i] == element(static_cast<int>(i / part), i % part));
       }
     });
     CHECK(wrong.values == 0);
