@@ -15,13 +15,17 @@ needs_torch() {
 needs_images() {
   [ -d /usr/share/datasets/fashion-mnist ] || { echo "skipped: no images (apt-get install dataset-fashion-mnist)"; exit 125; }
 }
+needs_loader() { # of examples/pytorch/load_checkpoint.py
+  /usr/bin/python3 -c 'import PIL, torch, yaml' 2> /dev/null ||
+    { echo "skipped: no PyTorch, Pillow or PyYAML (apt-get install python3-torch python3-pil python3-yaml)"; exit 125; }
+}
 needs_venv() {
   /usr/bin/python3 -c 'import ensurepip, venv, setuptools, wheel' 2> /dev/null ||
     { echo "skipped: no venv, or no wheel is built (apt-get install python3-venv python3-setuptools python3-wheel)"; exit 125; }
 }
 hosts=2
 case $name in
-  own_images) needs_images; hosts=1 ;;
+  own_images) needs_images; needs_loader; hosts=1 ;;
   libddl) command -v cmake > /dev/null || { echo "skipped: no cmake"; exit 125; } ;;
   python) needs_torch; needs_images; needs_venv ;;
   from_ibm_ddl) needs_images ;;
@@ -43,7 +47,7 @@ mkdir "$lab_home/ddlrun" "$lab_home/tutorial"
 cp -r "$LAB_DIR/installed/." "$lab_home/ddlrun"
 rm -r "$lab_home/bin"
 for file in .bashrc .profile; do
-  echo 'export PATH=$HOME/ddlrun/bin:$PATH PKG_CONFIG_PATH=$HOME/ddlrun/lib/pkgconfig CMAKE_PREFIX_PATH=$HOME/ddlrun' > "$lab_home/$file"
+  echo 'export PATH=$HOME/ddlrun/bin:$PATH' > "$lab_home/$file"
 done
 if [ "$name" = affinity ]; then # a node with GPUs, as its own ddlrun would describe it
   "$DDLRUN" topo --topology "$DDLRUN_SOURCE_DIR/tests/data/topologies/power_2pkg_10core_smt8_4gpu_bmc.xml" --json > "$lab_home/tutorial/gpu-node.json"

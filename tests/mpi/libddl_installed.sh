@@ -25,17 +25,35 @@ expect 0 '' c++ -std=c++20 "$work/example/sum.cpp" -o "$work/by_hand" "${flags[@
 expect 0 'rank 1 of 2 (2x1): 1.5' ranks 2 "$work/by_hand"
 
 # The commands that the documents print for an installed prefix; the programs find libddl without LD_LIBRARY_PATH.
-mkdir -p "$prefix/bin" && ln -s "$(type -P true)" "$prefix/bin/ddlrun"
+mkdir -p "$prefix/bin" "$prefix/share/ddlrun/examples" && ln -s "$(type -P true)" "$prefix/bin/ddlrun"
+cp -r "$DDLRUN_SOURCE_DIR/examples/libddl" "$prefix/share/ddlrun/examples"
 sed -n '/^    \$ prefix=/,/^$/ s/^    \$ //p' "$DDLRUN_SOURCE_DIR/docs/libddl.md" > "$work/libddl.md.sh"
 sed -n '/^    export PKG_CONFIG_PATH=PREFIX/,/^$/ s/^    //p' "$DDLRUN_SOURCE_DIR/examples/libddl/README.md" |
   sed "s|PREFIX/|$prefix/|; s|=PREFIX |=$prefix |" > "$work/README.md.sh"
 for page in libddl.md README.md; do
   [ "$(grep -c 'rpath' "$work/$page.sh")" = 1 ] || fail "$page prints no commands for a prefix"
-  cp -r "$DDLRUN_SOURCE_DIR/examples/libddl" "$work/on_$page"
-  expect 0 '' env -C "$work/on_$page" -u LD_LIBRARY_PATH -u PKG_CONFIG_PATH PATH="$prefix/bin:$PATH" bash -eu "$work/$page.sh"
+  built=$work/on_$page
+  if [ "$page" = README.md ]; then cp -r "$DDLRUN_SOURCE_DIR/examples/libddl" "$built"; else mkdir "$built"; fi
+  expect 0 '' env -C "$built" -u LD_LIBRARY_PATH -u PKG_CONFIG_PATH PATH="$prefix/bin:$PATH" bash -eu "$work/$page.sh"
+  [ "$page" = README.md ] || built=$built/libddl
   for program in sum build/sum; do
-    expect 0 'rank 0 of 1 (1x1): 1' env -u LD_LIBRARY_PATH "$work/on_$page/$program"
+    expect 0 'rank 0 of 1 (1x1): 1' env -u LD_LIBRARY_PATH "$built/$program"
   done
+done
+# And those for a program with ddl_mpi.hpp: two lines of a CMakeLists.txt, and mpicxx.
+page=$DDLRUN_SOURCE_DIR/docs/libddl.md
+mkdir "$work/with_mpi" && cp "$DDLRUN_SOURCE_DIR/tests/mpi/communicators.cpp" "$work/with_mpi/program.cpp"
+{
+  printf 'cmake_minimum_required(VERSION 3.22)\nproject(program CXX)\nfind_package(ddl REQUIRED)\nadd_executable(program program.cpp)\n'
+  sed -n 's/^    \(find_package(MPI .*\|target_link_libraries(program ddl::ddl MPI.*\)/\1/p' "$page"
+} > "$work/with_mpi/CMakeLists.txt"
+[ "$(grep -c MPI "$work/with_mpi/CMakeLists.txt")" = 2 ] || fail "libddl.md has no lines for CMake with MPI"
+expect 0 '' cmake -G Ninja -S "$work/with_mpi" -B "$work/with_mpi/build" -DCMAKE_PREFIX_PATH="$prefix"
+expect 0 '' cmake --build "$work/with_mpi/build"
+sed -n 's/^    \$ \(mpicxx .*ddl.*\)/\1/p' "$page" > "$work/with_mpi/mpicxx.sh"
+expect 0 '' env -C "$work/with_mpi" bash -eu mpicxx.sh
+for program in program build/program; do
+  expect 0 'all communicators are right' env -u LD_LIBRARY_PATH timeout 60 "${launcher[@]}" -n 2 "$work/with_mpi/$program"
 done
 
 # A program that starts MPI itself may make one Context after the other, under each MPI.
