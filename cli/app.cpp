@@ -247,8 +247,12 @@ void translate_ibm_words(std::vector<std::string>& words, System& system) {
   const auto ours =
       launch::translate_ibm_command(words, names, is_program(system, words[0]), system.environment.variables);
   if (!ours) return;
-  system.err("ddlrun: IBM's command line as ddlrun's: ddlrun " + render_shell(without_values(*ours)) + "\n");
-  words = *ours;
+  system.err("ddlrun: IBM's command line as ddlrun's: ddlrun " + render_shell(without_values(ours->words)) +
+             "\n");
+  if (!ours->dropped.empty())
+    system.err(fmt::format("ddlrun: dropped, as meant for Spectrum MPI: {}\n",
+                           printable(join(ours->dropped, ", "), 200)));
+  words = ours->words;
 }
 
 // "ddlrun -np 4 -H a:2,b:2 python3 train.py": launch's options, without its name.

@@ -30,6 +30,7 @@ enum class IbmOption {
   mpi_argument,
   tcp,
   verbose,
+  of_spectrum_mpi,
   dry_run,  // ours, as people look before they leap
   as_root,  // ours, as the refusal of root names it
 };
@@ -60,6 +61,8 @@ constexpr std::array ibm_names{
     IbmName{"tcp", IbmOption::tcp},
     IbmName{"v", IbmOption::verbose},
     IbmName{"verbose", IbmOption::verbose},
+    IbmName{"disable_gdr", IbmOption::of_spectrum_mpi},
+    IbmName{"gpu", IbmOption::of_spectrum_mpi},
     IbmName{"dry-run", IbmOption::dry_run},
     IbmName{"allow-run-as-root", IbmOption::as_root},
 };
@@ -69,6 +72,7 @@ bool takes_value(IbmOption option) {
     case IbmOption::no_ddl_options:
     case IbmOption::tcp:
     case IbmOption::verbose:
+    case IbmOption::of_spectrum_mpi:
     case IbmOption::dry_run:
     case IbmOption::as_root:
       return false;
@@ -115,10 +119,18 @@ std::vector<std::string> split_mpi_argument(const std::string& text) {
   return words;
 }
 
+// "-mca" and "--mca" are one.
+bool is_option(std::string_view word, std::string_view name) {
+  return word.starts_with('-') && word.substr(word.starts_with("--") ? 2 : 1) == name;
+}
+
+// Open MPI has a parameter of this name too. On IBM's line its value was for the daemons of Spectrum MPI.
+constexpr std::string_view rsh_parameter = "plm_rsh_num_concurrent";
+
 // What the options have said so far, as words of `launch`.
 class Translation {
  public:
-  void take(IbmOption option, const std::string& value) {
+  void take(IbmOption option, const std::string& word, const std::string& value) {
     switch (option) {
       case IbmOption::hosts:
         return add({"-H", value});
@@ -151,6 +163,8 @@ class Translation {
         return add({"--mca", "pml", "ob1", "--mca", "btl", "tcp,self,vader"});
       case IbmOption::verbose:
         return add({"-v"});
+      case IbmOption::of_spectrum_mpi:
+        return drop(word);
       case IbmOption::dry_run:
         return add({"--dry-run"});
       case IbmOption::as_root:
@@ -158,7 +172,7 @@ class Translation {
     }
   }
 
-  Command result(const EnvVars& environment, const Command& program) && {
+  IbmTranslation result(const EnvVars& environment, const Command& program) && {
     for (const char* name : {"LSB_JOBID", "PYTHONPATH", "LSB_MCPU_HOSTS"}) {
       if (environment.count(name) != 0) add({"-x", name});
     }
@@ -173,19 +187,28 @@ class Translation {
     }
     add({"--"});
     words_.insert(words_.end(), program.begin(), program.end());
-    return std::move(words_);
+    return {std::move(words_), std::move(dropped_)};
   }
 
  private:
   // launch binds the ranks, so the option for that is its own.
   void add_mpi_words(const std::vector<std::string>& words) {
     for (std::size_t i = 0; i < words.size(); ++i) {
-      const bool is_binding = (words[i] == "-bind-to" || words[i] == "--bind-to") && i + 1 < words.size();
-      if (is_binding)
+      const bool is_binding = is_option(words[i], "bind-to") && i + 1 < words.size();
+      if (is_binding) {
         add({"--bind-to", words[++i]});
-      else
+      } else if (find_ibm_option(words[i]) == IbmOption::of_spectrum_mpi) {
+        drop(words[i]);
+      } else if (is_option(words[i], "mca") && i + 2 < words.size() && words[i + 1] == rsh_parameter) {
+        drop(words[i + 1]);
+        i += 2;
+      } else {
         add({"--mpi-arg=" + words[i]});
+      }
     }
+  }
+  void drop(const std::string& word) {
+    if (std::find(dropped_.begin(), dropped_.end(), word) == dropped_.end()) dropped_.push_back(word);
   }
   void add(std::vector<std::string> words) {
     for (std::string& word : words) words_.push_back(std::move(word));
@@ -193,7 +216,7 @@ class Translation {
 
   Command words_{"launch"};
   std::string mode_ = "p";
-  std::vector<std::string> ddl_arguments_;
+  std::vector<std::string> ddl_arguments_, dropped_;
   bool ddl_options_ = true;
 };
 
@@ -222,9 +245,9 @@ std::optional<Command> find_ibm_program(const Command& rest, const std::vector<s
 
 }  // namespace
 
-std::optional<Command> translate_ibm_command(const Command& words,
-                                             const std::vector<std::string>& our_commands,
-                                             bool first_is_program, const EnvVars& environment) {
+std::optional<IbmTranslation> translate_ibm_command(const Command& words,
+                                                    const std::vector<std::string>& our_commands,
+                                                    bool first_is_program, const EnvVars& environment) {
   Translation translation;
   bool any_of_theirs = first_is_program;
   auto at = words.begin();
@@ -235,12 +258,12 @@ std::optional<Command> translate_ibm_command(const Command& words,
     any_of_theirs = any_of_theirs || !is_any;
     const std::size_t equals = at->find('=');
     if (!takes_value(*option)) {
-      translation.take(*option, {});
+      translation.take(*option, *at, {});
     } else if (equals != std::string::npos) {
-      translation.take(*option, at->substr(equals + 1));
+      translation.take(*option, *at, at->substr(equals + 1));
     } else if (at + 1 != words.end()) {
-      ++at;
-      translation.take(*option, *at);
+      const std::string& name = *at++;
+      translation.take(*option, name, *at);
     } else {
       throw Error(ErrorKind::usage, {fmt::format("{} lacks its value", *at), "the last word",
                                      fmt::format("ddlrun {} VALUE PROGRAM", *at)});

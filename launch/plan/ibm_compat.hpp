@@ -11,11 +11,16 @@
 
 namespace ddlrun::launch {
 
+struct IbmTranslation {
+  Command words;                     // of ddlrun: "launch", ...
+  std::vector<std::string> dropped;  // options of Spectrum MPI without a meaning here, as typed, each once
+};
+
 // Everything behind "ddlrun". Nothing where it is not IBM's form: neither an option of theirs nor
 // `first_is_program` (no command of ours, but one that can be run), or a command of ours behind the options.
 // Error{usage}: an option without its value, or no program.
-std::optional<Command> translate_ibm_command(const Command& words,
-                                             const std::vector<std::string>& our_commands,
-                                             bool first_is_program, const EnvVars& environment);
+std::optional<IbmTranslation> translate_ibm_command(const Command& words,
+                                                    const std::vector<std::string>& our_commands,
+                                                    bool first_is_program, const EnvVars& environment);
 
 }  // namespace ddlrun::launch

@@ -35,6 +35,11 @@ launch_fake 0 'gpu[3] on h2' 4x2x1 h1,h2 "${minsky[@]}" --framework ddl -- "$fak
 launch_fake 0 "DDL_OPTIONS='-mode r:4x2x1x1'" 4x2x1 h1,h2 "${minsky[@]}" --dry-run --ddl-mode r -- true
 launch_fake 2 "--ddl-mode" 4x2x1 h1,h2 "${minsky[@]}" --ddl-mode x -- true
 launch_fake 2 "--ddl-arg is for DDL, the framework is none" 4x2x1 h1,h2 "${minsky[@]}" --framework none --ddl-arg='-dump_iter 9' -- true
+# IBM's own command line: what only Spectrum MPI has does not reach mpirun, and is named.
+expect 0 'ddlrun: dropped, as meant for Spectrum MPI: -disable_gdr, -gpu, plm_rsh_num_concurrent' \
+  env -i PATH="$fakes:/usr/bin:/bin" HOME="$work" "$DDLRUN" -H "$(hostname)" --accelerators 1 -m b \
+  --mpiarg "-disable_gdr -gpu" -gpu --mpiarg "-mca plm_rsh_num_concurrent 300" -x HOME --dry-run --allow-run-as-root true
+grep -e -gpu -e disable_gdr -e plm_rsh out && fail "options of Spectrum MPI are passed on"
 # The stand-in notices what the check is there for.
 launch_fake 1 'X is 2, this host has 4 ranks' 4x2x1 h1,h2 "${minsky[@]}" --framework none -- \
   "$fakes/caffe_ddl.py" train --solver=s -gpu 0 -ddl "-mode b:2x4x1"

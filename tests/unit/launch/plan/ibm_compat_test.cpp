@@ -19,7 +19,7 @@ const std::vector<std::string> some_commands{"topo", "launch", "doctor"};
 
 std::string translated(const Command& words, const EnvVars& environment = {}, bool first_is_program = false) {
   const auto line = translate_ibm_command(words, some_commands, first_is_program, environment);
-  return line ? render_shell(*line) : "not theirs";
+  return line ? render_shell(line->words) : "not theirs";
 }
 
 const std::string nccl = " --export-default NCCL_LL_THRESHOLD=0 --export-default NCCL_TREE_THRESHOLD=0";
@@ -72,6 +72,36 @@ TEST_CASE("a plain program is IBM's form too, and the batch system's variables t
         "launch -x LSB_JOBID -x PYTHONPATH" + nccl +
             " --framework ddl "
             "--ddl-mode b -- ./p");
+}
+
+// `-gpu` and `-disable_gdr` are in IBM's "Spectrum MPI user's guide"; mpirun of Open MPI refuses them.
+TEST_CASE("options of Spectrum MPI are dropped and named") {
+  struct Row {
+    Command words;
+    std::vector<std::string> dropped;
+    std::string kept;
+  };
+  const std::vector<Row> rows{
+      {{"--mpiarg", "-disable_gdr -gpu", "./p"}, {"-disable_gdr", "-gpu"}, ""},
+      {{"-mpiarg", "-gpu", "-mpiarg", "--gpu -gpu", "./p"}, {"-gpu", "--gpu"}, ""},
+      {{"-disable_gdr", "./p", "-gpu", "0"}, {"-disable_gdr"}, ""},
+      {{"-H", "h1", "--disable_gdr", "-gpu", "./p"}, {"--disable_gdr", "-gpu"}, " -H h1"},
+      {{"-mpiarg", "-mca plm_rsh_num_concurrent 300 -gpu --mca btl tcp,self", "./p"},
+       {"plm_rsh_num_concurrent", "-gpu"},
+       " --mpi-arg=--mca --mpi-arg=btl --mpi-arg=tcp,self"},
+      {{"-mpiarg=--mca plm_rsh_num_concurrent 300", "./p"}, {"plm_rsh_num_concurrent"}, ""},
+      {{"-mpiarg", "-mca plm_rsh_agent ssh -x gpu", "./p"},
+       {},
+       " --mpi-arg=-mca --mpi-arg=plm_rsh_agent --mpi-arg=ssh --mpi-arg=-x --mpi-arg=gpu"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(render_shell(row.words));
+    const auto found = translate_ibm_command(row.words, some_commands, false, {});
+    REQUIRE(found);
+    CHECK(found->dropped == row.dropped);
+    const std::string line = render_shell(found->words);
+    CHECK(line.substr(0, line.find(nccl)) == "launch" + row.kept);
+  }
 }
 
 TEST_CASE("our own lines stay ours") {
