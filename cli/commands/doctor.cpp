@@ -127,9 +127,10 @@ std::string hosts_of(const DoctorOptions& options) {
 
 DoctorRequest request_of(System& system, const DoctorOptions& options) {
   DoctorRequest request;
-  request.choice = {level_of(options), words_of(options.only), words_of(options.skip),
-                    words_of(options.warn)};
   request.paths = paths_of(options.via);
+  request.choice = with_path_check(
+      {level_of(options), words_of(options.only), words_of(options.skip), words_of(options.warn)},
+      request.paths.size());
   const unsigned usual = request.choice.level == doctor::Level::quick ? 20 : 120;
   request.reach.limit = std::chrono::seconds(number_of(options.seconds, "--timeout", usual, 3600));
   request.reach.window = number_of(options.window, "--fanout", 32, 1024);
@@ -232,7 +233,7 @@ void add_doctor_options(CLI::App& app, DoctorOptions& options) {
   OptionGroup(app, "Hosts")
       .option("-H,--hosts", options.listed_hosts, "LIST", "the same as HOSTS: h1,h2")
       .option("--via", options.via, "METHODS",
-              "connect by ssh, srun, pbsdsh or mpirun; several, joined by commas, are compared")
+              "connect by ssh, srun, pbsdsh or mpirun; several, joined by commas, are compared (PATH-01)")
       .option("--timeout", options.seconds, "N", "seconds for one host in total (20; --full 120)")
       .option("--fanout", options.window, "N", "hosts examined at once (32; at most 8 at one address)")
       .option("--relays", options.relays, "auto|never|always",

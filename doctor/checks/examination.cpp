@@ -81,6 +81,11 @@ std::vector<Check> choose_checks(const CheckChoice& choice, std::span<const Chec
   return chosen;
 }
 
+CheckChoice with_path_check(CheckChoice choice, std::size_t paths) {
+  if (paths > 1 && !choice.only.empty()) choice.only.emplace_back("PATH-01");
+  return choice;
+}
+
 const Check& find_check(const std::string& id, std::span<const Check> checks) {
   const auto found =
       std::find_if(checks.begin(), checks.end(), [&](const Check& check) { return check.id == upper(id); });

@@ -21,6 +21,10 @@ struct CheckChoice {
 // Error{usage} with the nearest id for one that does not exist.
 std::vector<Check> choose_checks(const CheckChoice& choice, std::span<const Check> checks);
 
+// With several paths, `only` gets the check that compares them: without it a path that reaches no host, or
+// hands on other limits, is not reported. `skip` still leaves it out.
+CheckChoice with_path_check(CheckChoice choice, std::size_t paths);
+
 // Error{usage} likewise.
 const Check& find_check(const std::string& id, std::span<const Check> checks);
 

@@ -131,7 +131,7 @@ std::span<const Check> path_checks() {
        "memlock, nofile, /dev/shm, processors, PATH, LD_LIBRARY_PATH and TMPDIR of each host by each path "
        "that was requested. warn, fail: a difference that changes the verdict of LIM-01, LIM-03, LIM-07 or "
        "LIM-09; or a path that does not reach the host. pass: all else, the differences shown. skip: one "
-       "path only.",
+       "path only. With several paths it runs whatever --only names.",
        "Mend the path by which the job will run, as in the remedy of the check that it changes.",
        check_paths},
   }};

@@ -116,6 +116,9 @@ CheckContext context_of(const CheckInput& input, const Machines* machines) {
 
 std::string shape_of(const CheckInput& input) {
   if (input.job.dims) return topology::render_dims(*input.job.dims);
+  // A file is made anew for the shape of its header, unless other hosts are examined than it was made for.
+  const auto written = rankfile::read_header(input.job.rankfile_text).dims;
+  if (written && written->host_count() == input.hosts.size()) return topology::render_dims(*written);
   std::uint32_t most = 1;
   for (const auto& [host, ranks] : input.job.ranks_of_host) most = std::max(most, ranks);
   return fmt::format("{}x{}", most, std::max<std::size_t>(1, input.hosts.size()));
@@ -160,10 +163,7 @@ std::optional<CheckResult> evaluate_program_mode(const CheckInput& input) {
   const Job& job = input.job;
   const auto mode = find_program_dims(job.program);
   if (!mode) return std::nullopt;
-  rankfile::FileHeader header;
-  rankfile::LineReader lines(job.rankfile_text);
-  while (const auto line = lines.next()) header.add_comment(line->comment, line->number);
-  const std::optional<Dims> other = job.dims ? job.dims : header.dims;
+  const std::optional<Dims> other = job.dims ? job.dims : rankfile::read_header(job.rankfile_text).dims;
   const bool same_count = mode->world_size() == job.ranks || job.ranks == 0;
   if (same_count && (!other || *other == *mode)) return std::nullopt;
   const std::string wanted = other ? topology::render_dims(*other) : fmt::format("{} ranks", job.ranks);

@@ -130,6 +130,7 @@ std::optional<std::string> find_meant_name(const LaunchNames& names, const std::
 }
 
 std::string right_names_of(const LaunchNames& names) {
+  if (names.mpi_major < 5 && names.allocation.empty()) return "names that resolve where mpirun starts";
   if (names.mpi_major < 5) return fmt::format("the names of the allocation ({})", some_of(names.allocation));
   std::vector<std::string> called;
   for (const std::string& name : names.allocation) {
@@ -137,7 +138,7 @@ std::string right_names_of(const LaunchNames& names) {
     called.emplace_back(rankfile::folded_name(known == names.host_names.end() ? name : known->second));
   }
   if (called.empty()) return "the hosts in a hostfile or --host, and their own names (hostname -s)";
-  return fmt::format("the hosts' own names, as hostname -s prints them ({}),", some_of(each_once(called)));
+  return fmt::format("the hosts' own names, as hostname -s prints them ({})", some_of(each_once(called)));
 }
 
 // `wrong`: the name at which mpirun ends; or "".
@@ -156,7 +157,7 @@ Remedy remedy_for(const CheckInput& input, const LaunchNames& names, const std::
                     quote_shell(input.job.hostfile_path.empty() ? "HOSTFILE" : input.job.hostfile_path)));
   }
   remedy.note =
-      fmt::format("{}write {} in the rankfile; do not rename the hosts",
+      fmt::format("{}write into the rankfile {}; do not rename the hosts",
                   meant ? fmt::format("did you mean {} by {}? ", *meant, wrong) : "", right_names_of(names));
   const std::string cidr = network_of_rankfile(input, names);
   if (!cidr.empty()) {
@@ -167,7 +168,7 @@ Remedy remedy_for(const CheckInput& input, const LaunchNames& names, const std::
 }
 
 std::string expected_for(const LaunchNames& names) {
-  if (names.mpi_major >= 5) return right_names_of(names);
+  if (names.mpi_major >= 5 || names.allocation.empty()) return right_names_of(names);
   return fmt::format("names of the allocation: {}", some_of(names.allocation));
 }
 

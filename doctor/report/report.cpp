@@ -117,12 +117,43 @@ std::string render_skips(std::span<const Finding> findings) {
   return text;
 }
 
-// "4 hosts by ssh", this host among them or not; "this host" where it is the only one and has no other path.
+// The paths that reached a host; the only path of a run is among them in any case.
+std::vector<Via> find_used_paths(const Examination& examination) {
+  if (examination.paths.size() == 1) return examination.paths;
+  std::vector<Via> used;
+  const std::size_t all = examination.hosts.size();
+  for (std::size_t i = 0; i < examination.paths.size(); ++i) {
+    const auto is_this = [&](const LostPath& lost) { return lost.via == examination.paths[i]; };
+    const auto lost = std::find_if(examination.lost.begin(), examination.lost.end(), is_this);
+    const bool has_host = i == 0 ? examination.unreached.size() < all
+                                 : lost == examination.lost.end() || lost->hosts.size() < all;
+    if (has_host) used.push_back(examination.paths[i]);
+  }
+  return used;
+}
+
+// "4 hosts by ssh", this host among them or not; "this host" where it is the only one and no other path
+// reached it.
 std::string render_hosts(const Examination& examination) {
   const bool is_alone = examination.local > 0 && examination.local == examination.hosts.size();
-  if (is_alone && examination.paths.size() == 1) return "this host";
-  return fmt::format("{} by {}", count_of(examination.hosts.size(), "host"),
-                     join_paths(examination.paths, " and "));
+  const std::vector<Via> used = find_used_paths(examination);
+  if (is_alone && used.size() == 1) return "this host";
+  const std::string hosts = count_of(examination.hosts.size(), "host");
+  return used.empty() ? hosts : fmt::format("{} by {}", hosts, join_paths(used, " and "));
+}
+
+// "; not reached: h3", or by each path where there are several.
+std::string render_unreached(const Examination& examination) {
+  std::string text;
+  if (!examination.unreached.empty()) {
+    const bool is_only = examination.paths.size() == 1;
+    text += fmt::format("; not reached{}: {}",
+                        is_only ? "" : fmt::format(" by {}", via_name(examination.paths[0])),
+                        fold_host_list(examination.unreached));
+  }
+  for (const LostPath& lost : examination.lost)
+    text += fmt::format("; not reached by {}: {}", via_name(lost.via), fold_host_list(lost.hosts));
+  return text;
 }
 
 std::string render_summary(const Examination& examination) {
@@ -136,10 +167,7 @@ std::string render_summary(const Examination& examination) {
     if (summary[verdict] > 0) text += fmt::format(", {} {}", summary[verdict], verdict_name(verdict));
     if (verdict == Verdict::skip && summary[verdict] > 0) text += " (--all shows why)";
   }
-  if (!examination.unreached.empty()) {
-    text += fmt::format("; not reached: {}", fold_host_list(examination.unreached));
-  }
-  return text + "\n";
+  return text + render_unreached(examination) + "\n";
 }
 
 }  // namespace

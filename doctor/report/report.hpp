@@ -12,12 +12,19 @@
 
 namespace ddlrun::doctor {
 
+// A path of --via behind the first one, and the hosts that it did not reach.
+struct LostPath {
+  Via via = Via::ssh;
+  std::vector<std::string> hosts;
+};
+
 // Everything that is reported about one run.
 struct Examination {
   Level level = Level::quick;
-  std::vector<Via> paths{Via::ssh};  // by which the hosts were reached; findings are of the first
+  std::vector<Via> paths{Via::ssh};  // as requested; findings are of the first
   std::vector<std::string> hosts;
-  std::vector<std::string> unreached;  // of them
+  std::vector<std::string> unreached;  // of them, by the first path
+  std::vector<LostPath> lost;          // other paths that did not reach all hosts
   std::size_t relayed = 0;             // of them, by the word of a relay alone
   std::size_t local = 0;               // of them, this host: no connection
   std::vector<Finding> findings;

@@ -34,12 +34,15 @@ ordered_json json_of(const Finding& finding, std::span<const Check> checks) {
 std::string render_report_json(const Examination& examination, std::span<const Check> checks) {
   ordered_json findings = ordered_json::array();
   for (const Finding& finding : examination.findings) findings.push_back(json_of(finding, checks));
+  ordered_json lost = ordered_json::object();
+  for (const LostPath& path : examination.lost) lost[std::string(via_name(path.via))] = path.hosts;
   const Summary summary = count_checks(examination.findings);
   const ordered_json document{{"schema", "ddlrun.doctor/1"},
                               {"level", level_name(examination.level)},
                               {"via", join_paths(examination.paths, ",")},
                               {"hosts", examination.hosts},
                               {"unreached", examination.unreached},
+                              {"unreached_by", std::move(lost)},
                               {"relayed", examination.relayed},
                               {"seconds", examination.seconds},
                               {"checks",

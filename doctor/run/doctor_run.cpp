@@ -102,6 +102,13 @@ Examination examine(System& system, const DoctorRequest& request, const Baseline
     if (!report.reach.relay.empty()) ++examination.relayed;
     if (report.reach.via == Via::local) ++examination.local;
   }
+  for (std::size_t i = 1; i < gathered.by_path.size(); ++i) {
+    LostPath lost{request.paths[i], {}};
+    for (const HostReport& report : gathered.by_path[i]) {
+      if (!report.reach.problem.empty()) lost.hosts.push_back(report.host);
+    }
+    if (!lost.hosts.empty()) examination.lost.push_back(std::move(lost));
+  }
   use_baseline(system, baseline, gathered.by_path[0], examination.findings);
   examination.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return examination;

@@ -75,6 +75,15 @@ expect 0 '9 hosts by ssh, quick' "$DDLRUN" doctor '127.77.0.[1-9]' --only SSH-01
 : > "$LOG"
 expect 0 '9 hosts by ssh, quick' "$DDLRUN" doctor '127.77.0.[1-9]' --only SSH-01 --fanout 3
 [ "$(asked '0 .*')" = 9 ] || fail "few hosts use relays: $(sort "$LOG" | tr '\n' ' ')"
+# Of several paths one that reaches no host is named, whatever --only names: srun without slurmctld.
+printf '#!/bin/sh\nexit 1\n' > "$work/bin/srun"
+chmod 755 "$work/bin/srun"
+expect 0 'warn  PATH-01' "$DDLRUN" doctor '127.77.0.[1-2]' --only LIM-01 --via ssh,srun
+grep -q '^2 hosts by ssh, quick: 2 checks .* 1 pass, 1 warn; not reached by srun: 127.77.0.' "$work/out" ||
+  fail "a path that is lost: $(tail -1 "$work/out")"
+expect 0 'not reached by srun' "$DDLRUN" doctor '127.77.0.[1-2]' --only LIM-01 --skip PATH --via ssh,srun
+expect 5 '2 hosts by ssh, quick' "$DDLRUN" doctor '127.77.0.[1-2]' --only LIM-01 --via srun,ssh
+
 expect_refusal 2 "'some' is not auto, never or always" "$DDLRUN" doctor 127.77.0.1 --relays some
 expect_refusal 2 "--relays always with --full" "$DDLRUN" doctor 127.77.0.1 --full --relays always
 finish

@@ -200,7 +200,11 @@ TEST_CASE("NAME-02: all filled, unresolved, and rows that run") {
   CHECK(only(run_check("NAME-02", input)).observed.starts_with("no name of the rankfile (ib2, ib3)"));
   input = four_hosts();
   give_rankfile(input, {"node1", "nowhere"}, {}, "");
-  CHECK(only(run_check("NAME-02", input)).observed == "nowhere resolves to nothing where mpirun starts");
+  const Finding nowhere = only(run_check("NAME-02", input));
+  CHECK(nowhere.observed == "nowhere resolves to nothing where mpirun starts");
+  CHECK(nowhere.expected == "names that resolve where mpirun starts");  // no allocation gives names
+  CHECK(nowhere.remedy.note ==
+        "write into the rankfile names that resolve where mpirun starts; do not rename the hosts");
   input = four_hosts();
   give_rankfile(input, {"ib1", "node2"}, {"node1", "node2"});
   CHECK(only(run_check("NAME-02", input)).verdict == Verdict::pass);

@@ -70,6 +70,24 @@ TEST_CASE("MPI-08: what can be mended is mended, the rest is written anew") {
             "ddlrun gen-rankfile 2x2 h1,h2 --order packed > job.rf.new && mv job.rf.new job.rf"});
 }
 
+TEST_CASE("MPI-08: a file is written anew for the shape of its header") {
+  auto input = with_rankfile("#dims = 1x2x3\nrank 0=h1 slot=0:0\nrank 2=h2 slot=0:0\n");
+  std::string hosts;
+  for (int i = 1; i <= 6; ++i) {
+    const std::string host = "h" + std::to_string(i);
+    input.add(host);
+    input.job.ranks_of_host[host] = 1;
+    hosts += (hosts.empty() ? "" : ",") + host;
+  }
+  const auto command = [&] { return run_check("MPI-08", input)[0].remedy.commands.at(0); };
+  CHECK(command().starts_with("ddlrun gen-rankfile 1x2x3 " + hosts + " "));
+  input.job.dims = ddlrun::topology::parse_dims("1x3x2");
+  CHECK(command().starts_with("ddlrun gen-rankfile 1x3x2 "));
+  input.job.dims.reset();
+  input.add("h7");  // the header is for 6 hosts: gen-rankfile refuses 1x2x3 for 7
+  CHECK(command().starts_with("ddlrun gen-rankfile 1x7 "));
+}
+
 TEST_CASE("MPI-08: -n against --dims") {
   DoctorInput input;
   input.job.dims = ddlrun::topology::parse_dims("1x2x1");

@@ -7,6 +7,7 @@
 #include "tests/support/doctor_input.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <stdexcept>
 
@@ -78,6 +79,19 @@ TEST_CASE("which checks run") {
   CHECK(find_check("lim-01", checks).title == "locked memory");
 }
 
+TEST_CASE("several paths are compared, whatever --only names") {
+  const auto ids = [](const CheckChoice& choice, std::size_t paths) {
+    std::string text;
+    for (const Check& check : choose_checks(with_path_check(choice, paths), all_checks()))
+      text += std::string(check.id) + " ";
+    return text;
+  };
+  CHECK(ids({Level::quick, {"LIM-01"}}, 1) == "LIM-01 ");
+  CHECK(ids({Level::quick, {"LIM-01"}}, 2) == "LIM-01 PATH-01 ");
+  CHECK(ids({Level::quick, {"LIM-01", "PATH"}}, 2) == "LIM-01 PATH-01 ");
+  CHECK(ids({Level::quick, {"LIM-01"}, {"PATH"}}, 2) == "LIM-01 ");
+}
+
 TEST_CASE("the fix script: bash reads it, and a step hands over exactly its command") {
   const std::string script = render_fix_script(one_of_each(), checks);
   PosixProcesses processes;
@@ -124,6 +138,56 @@ TEST_CASE("the summary says by which way the hosts were reached") {
   CHECK(lead({"h1", "h2"}, 0) == "2 hosts by ssh");
   CHECK(lead({"vm"}, 1) == "this host");
   CHECK(lead({"vm", "h2"}, 1) == "2 hosts by ssh");
+}
+
+TEST_CASE("the summary and the document name the paths that reached no host") {
+  struct Row {
+    std::vector<Via> paths;
+    std::vector<std::string> unreached;
+    std::vector<LostPath> lost;
+    std::size_t local;
+    std::string lead, end;
+  };
+  const std::vector<std::string> both{"h1", "h2"};
+  const std::vector<Row> rows{
+      {{Via::ssh, Via::srun}, {}, {}, 0, "2 hosts by ssh and srun", "0 pass\n"},
+      {{Via::ssh, Via::srun},
+       {},
+       {{Via::srun, both}},
+       0,
+       "2 hosts by ssh",
+       "; not reached by srun: h[1-2]\n"},
+      {{Via::ssh, Via::srun},
+       {},
+       {{Via::srun, {"h2"}}},
+       0,
+       "2 hosts by ssh and srun",
+       "; not reached by srun: h2\n"},
+      {{Via::ssh, Via::srun}, both, {}, 0, "2 hosts by srun", "; not reached by ssh: h[1-2]\n"},
+      {{Via::ssh, Via::srun},
+       both,
+       {{Via::srun, both}},
+       0,
+       "2 hosts",
+       "; not reached by ssh: h[1-2]; not reached by srun: h[1-2]\n"},
+      {{Via::ssh, Via::srun}, {}, {{Via::srun, both}}, 2, "this host", "; not reached by srun: h[1-2]\n"},
+      {{Via::ssh}, {"h2"}, {}, 0, "2 hosts by ssh", "; not reached: h2\n"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.end);
+    Examination examination;
+    examination.hosts = both;
+    examination.paths = row.paths;
+    examination.unreached = row.unreached;
+    examination.lost = row.lost;
+    examination.local = row.local;
+    const std::string text = render_report(examination, {}, {});
+    CHECK(text.substr(0, text.find(", quick")) == row.lead);
+    CHECK(text.ends_with(row.end));
+    const auto document = nlohmann::json::parse(render_report_json(examination, {}));
+    CHECK(document["unreached_by"].size() == row.lost.size());
+    for (const LostPath& lost : row.lost) CHECK(document["unreached_by"]["srun"] == lost.hosts);
+  }
 }
 
 TEST_SUITE_END();
