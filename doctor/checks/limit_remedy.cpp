@@ -24,13 +24,15 @@ std::string limits_conf_line(std::string_view name, const std::string& wanted) {
   return fmt::format("printf '{}' > /etc/security/limits.d/zz-ddlrun-{}.conf", lines, name);
 }
 
+std::string unit_value(const std::string& wanted) { return wanted == "unlimited" ? "infinity" : wanted; }
+
 std::string unit_lines(const std::string& unit, std::string_view name, const std::string& wanted) {
   const std::string upper = to_upper(name);
   const std::string dir = fmt::format("/etc/systemd/system/{}.d", unit);
   return fmt::format(
       "mkdir -p {0} && printf '[Service]\\nLimit{1}={2}\\n' > {0}/ddlrun-{3}.conf && "
       "systemctl daemon-reload",
-      quote_shell(dir), upper, wanted == "unlimited" ? "infinity" : wanted, name);
+      quote_shell(dir), upper, unit_value(wanted), name);
 }
 
 // At once, for all that the daemon starts from now on. Where even root may not raise a hard limit (some
@@ -92,7 +94,12 @@ Remedy plan_limit_remedy(const HostReport& host, std::string_view name, const st
       remedy.commands.push_back(unit_lines(std::string(*unit), name, wanted));
     if (is_inherited(facts, name)) add_daemon_line(remedy, facts, name, wanted);
     remedy.note =
-        "for logins from now on; sshd reads limits.d only with UsePAM yes, prlimit lasts until sshd restarts";
+        "for logins from now on; prlimit lasts until sshd restarts; sshd reads limits.d only with UsePAM "
+        "yes: "
+        "sshd -T | grep -i usepam";
+    if (!facts.text("limit.daemon.unit"))
+      remedy.note += fmt::format("; with no: systemctl edit ssh (Debian) or sshd: [Service] Limit{}={}",
+                                 to_upper(name), unit_value(wanted));
   } else {
     remedy.note = "log in again afterwards: running shells keep their limits";
   }

@@ -175,6 +175,10 @@ TEST_CASE("the remedy for a limit fits the path by which it came") {
     const Finding finding = evaluate_one("LIM-01", facts);
     CHECK(has_command(finding, "/etc/security/limits.d/"));
     CHECK_FALSE(has_command(finding, "prlimit"));
+    // sshd_config(5), UsePAM; the unit of sshd is ssh.service on Debian, sshd.service elsewhere.
+    CHECK(finding.remedy.note.find("sshd -T | grep -i usepam") != std::string::npos);
+    CHECK(finding.remedy.note.find("systemctl edit ssh (Debian) or sshd: [Service] LimitMEMLOCK=infinity") !=
+          std::string::npos);
   }
   SUBCASE("slurmd") {
     facts.insert({{"limit.daemon", "slurmd"}, {"limit.daemon.pid", "99"}});

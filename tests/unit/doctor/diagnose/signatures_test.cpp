@@ -171,4 +171,21 @@ TEST_CASE("each topic's own text, as Open MPI has it installed, is recognized") 
   CHECK(tested > 80);
 }
 
+// limits.conf(5): a limit of "*" is not applied to root. Doctor's LIM-01 writes the same file.
+TEST_CASE("remedies that raise memlock write the file of doctor, with a line for root") {
+  const std::string file =
+      "printf '* - memlock unlimited\\nroot - memlock unlimited\\n' | sudo tee "
+      "/etc/security/limits.d/zz-ddlrun-memlock.conf";
+  int found = 0;
+  for (const Signature& signature : builtin_signatures()->signatures) {
+    for (const std::string& remedy : signature.remedies) {
+      if (remedy.find("limits.d/") == std::string::npos) continue;
+      CAPTURE(signature.id);
+      CHECK(remedy.starts_with(file));
+      ++found;
+    }
+  }
+  CHECK(found > 4);
+}
+
 TEST_SUITE_END();
