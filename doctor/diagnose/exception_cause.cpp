@@ -71,8 +71,8 @@ const PythonException* causing_exception(const std::vector<Finding>& findings, c
   return first;
 }
 
-// The kernel that fails prints its own line before the exception of the call that notices it: one signature
-// has both.
+// The kernel that fails prints its own line before the exception of the call that notices it; a traceback
+// shows the line of the program with the text before the message: one signature has both.
 bool repeats(const PythonException& exception, const Finding& finding, const LogFacts& log) {
   const Signature* known = find_signature(log.signatures, finding.id);
   if (known == nullptr || finding.kind > SignatureClass::generic || finding.is_survived ||
@@ -80,7 +80,7 @@ bool repeats(const PythonException& exception, const Finding& finding, const Log
     return false;
   const LogLine& first = finding.evidence.front();
   const bool is_before =
-      first.source == log.sources[exception.source] && first.line < exception.evidence.front().line;
+      first.source == log.sources[exception.source] && first.line < exception.evidence.back().line;
   const std::string& message = exception.evidence.back().text;
   return is_before &&
          std::any_of(known->patterns.begin(), known->patterns.end(), [&](const MessagePattern& pattern) {
@@ -120,8 +120,11 @@ Finding* add_to_known(std::vector<Finding>& findings, const PythonException& exc
     return repeats(exception, finding, log);
   });
   if (repeated == findings.end()) return nullptr;
-  const std::vector<LogLine> lines = lines_in(source, exception.evidence);
-  repeated->evidence.insert(repeated->evidence.end(), lines.begin(), lines.end());
+  for (LogLine& line : lines_in(source, exception.evidence)) {
+    std::erase_if(repeated->following,
+                  [&](const LogLine& next) { return next.source == source && next.line == line.line; });
+    if (!shows_line(*repeated, source, line.line)) repeated->evidence.push_back(std::move(line));
+  }
   return &*repeated;
 }
 

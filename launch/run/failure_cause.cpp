@@ -9,6 +9,8 @@
 #include "launch/run/run_remedies.hpp"
 #include "launch/run/unexplained_end.hpp"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -67,7 +69,9 @@ bool shows_first(const diagnose::Finding& cause, const FailureContext& context) 
 void find_first(const diagnose::Diagnosis& found, const FailureContext& context, FailureCause& cause) {
   const diagnose::Finding& top = *found.cause;
   const diagnose::Finding* gone = diagnose::find_gone_rank(found);
-  if (diagnose::is_call_mismatch(top)) {
+  if (top.fails_alike) {
+    cause.fails_alike = context.first && !cause.trainer_refused;
+  } else if (diagnose::is_call_mismatch(top)) {
     cause.mismatched_ranks = top.all_ranks;
   } else if (diagnose::left_first(top) && top.place.rank) {
     cause.missed_rank = top.place;
@@ -78,10 +82,14 @@ void find_first(const diagnose::Diagnosis& found, const FailureContext& context,
     cause.missed_rank = top.place;
   } else if (context.first && !cause.trainer_refused) {
     const bool exited = context.first->signal == 0 && context.first->start_error == 0;
-    cause.fails_alike = exited && top.fails_alike;
     const bool is_explained = top.kind <= diagnose::SignatureClass::likely;
     cause.is_shared = exited && is_explained && !top.place.rank && !context.record.failed_with.empty();
   }
+}
+
+// By its exit status, or by SIGABRT, with which runtimes end a process after an exception.
+bool ended_itself(const RankReport& first) {
+  return first.start_error == 0 && (first.signal == 0 || first.signal == SIGABRT);
 }
 
 }  // namespace
@@ -115,6 +123,8 @@ FailureCause conclude_failure(diagnose::Diagnosis found, const LaunchRun& run,
   }
   cause.trainer_refused = found.cause->id == diagnose::trainer_error_id && context.trainer_printed;
   cause.was_printed = found.cause->id == diagnose::own_error_id || cause.trainer_refused;
+  // What ended the first rank is not what all of them printed before.
+  if (context.first && !ended_itself(*context.first)) found.cause->fails_alike = false;
   find_first(found, context, cause);
   if (cause.missed_rank || cause.is_shared)
     std::erase_if(found.also_seen, [&](const diagnose::Finding& one) {

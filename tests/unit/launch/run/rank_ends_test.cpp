@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What launch makes of the ends of ranks: the cause, or what is known without one.
+#include "base/text/text.hpp"
 #include "launch/rank/output_frame.hpp"
 #include "launch/rank/stderr_source.hpp"
 #include "tests/unit/launch/run/monitored_job.hpp"
@@ -7,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 
 using namespace ddlrun;
 using launch::LaunchMonitor;
@@ -177,6 +179,46 @@ TEST_CASE("an exception of all ranks is at the rank that failed first") {
   one.end(0, 1);
   one.diagnosis(1);
   CHECK_FALSE(one.monitor->cause().fails_alike);
+}
+
+TEST_CASE("no rank is named where all ranks printed the same exception, whichever way they ended") {
+  struct Row {
+    const char* line;
+    int status, signal;
+    const char* at;
+    bool alike;
+  };
+  const std::string all = "at: all 2 ranks failed alike";
+  for (const Row& row : {
+           Row{"ValueError: odd", 1, 0, "at: all 2 ranks failed alike", true},
+           // abort() behind the exception, as by a handler of uncaught ones
+           Row{"ValueError: odd", 134, SIGABRT, "at: all 2 ranks failed alike", true},
+           // a signature of which the program's own line has the text too
+           Row{"RuntimeError: CUDA error: no CUDA-capable device is detected", 1, 0,
+               "at: all 2 ranks failed alike", true},
+           // a signal from elsewhere is no part of what they printed
+           Row{"ValueError: odd", 139, SIGSEGV, "at: all 2 ranks; the lines are those of rank 1", false},
+       }) {
+    CAPTURE(row.line);
+    CAPTURE(row.signal);
+    Ended job(launch::LauncherKind::ssh);
+    const std::string text = row.line;
+    const std::string message = text.substr(text.find(": ") + 2);
+    for (const std::uint32_t rank : {0U, 1U})
+      job.print(rank, "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    raise " +
+                          text.substr(0, text.find(':')) + "(\"" + message + "\")\n" + text + "\n");
+    job.end(1, row.status, row.signal);
+    job.end(0, row.status, row.signal);
+    const std::string diagnosis = job.diagnosis(row.status);
+    CAPTURE(diagnosis);
+    CHECK(job.monitor->cause().fails_alike == row.alike);
+    if (row.signal != SIGSEGV) CHECK(diagnosis.find(row.at) != std::string::npos);
+    CHECK((diagnosis.find(all) != std::string::npos) == row.alike);
+    std::multiset<std::string_view> lines;
+    for (const std::string_view line : split(diagnosis, '\n'))
+      if (line.starts_with("  stderr:")) lines.insert(line);
+    for (const std::string_view line : lines) CHECK(lines.count(line) == 1);
+  }
 }
 
 TEST_CASE("an option that all ranks refuse is at all of them") {
