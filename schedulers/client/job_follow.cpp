@@ -22,9 +22,10 @@ constexpr milliseconds look_every{250};  // at the job's own files
 constexpr double hint_seconds = 1;       // between queries while the files show that something happened
 constexpr int hint_questions = 8;
 constexpr int questions_with_nodes = 6;
-constexpr double more_logs_every = 2;  // seconds between looks for further logs
-constexpr int most_forgotten = 4;      // answers in a row without the job
-constexpr double ending_seconds = 45;  // Slurm's KillWait is 30
+constexpr double more_logs_every = 2;        // seconds between looks for further logs
+constexpr int most_forgotten = 4;            // answers in a row without the job
+constexpr double ending_seconds = 45;        // Slurm's KillWait is 30
+constexpr double first_answer_seconds = 60;  // of the scheduler of jobs that no file here knows
 constexpr int most_never = 2;  // answers that it can never run: the first may be due to a node that reboots
 
 struct Followed {
@@ -56,6 +57,8 @@ class Follower {
   Follower(System& system, const std::vector<JobRef>& jobs, const FollowOptions& options)
       : system_(system), options_(options) {
     for (const JobRef& job : jobs) followed_.emplace_back().job = job;
+    is_recorded_ = std::ranges::any_of(jobs, &JobRef::submitted_here);
+    began_at_ = now();
     if (options.log && jobs.size() == 1 && !jobs[0].output.empty())
       log_.emplace().add(jobs[0].output, LogPrinter::Title::none);
     if (log_ && !options.from_start) log_->skip_to_end(system);
@@ -136,6 +139,7 @@ class Follower {
       const auto states = read_job_states(system_, open, first ? NodeList::asked : NodeList::left_out);
       if (silent_) print("the scheduler answers again");
       silent_ = false;
+      is_answered_ = true;
       std::size_t at = 0;
       for (Followed& one : followed_) {
         if (!one.over) changed = take(one, states[at++]) || changed;
@@ -145,16 +149,28 @@ class Follower {
       failed = true;
       print_no_answer(error);
     }
-    const double pause = pace_.next(changed, failed);
+    double pause = pace_.next(changed, failed);
+    if (failed && may_not_exist()) pause = std::min(pause, began_at_ + first_answer_seconds - now());
     const bool soon = hints_ > 0 && !failed;
     if (hints_ > 0) --hints_;
     ask_at_ = now() + (soon ? std::min(pause, hint_seconds) : pause);
   }
 
+  // No file here knows the jobs, and neither has the scheduler confirmed one.
+  bool may_not_exist() const { return !is_recorded_ && !is_answered_; }
+
   // A failed query is not a failed job: repeat it. Meanwhile only the job's own exit_status file counts.
   void print_no_answer(const Error& error) {
+    const Message& message = error.message();
+    if (may_not_exist() && now() - began_at_ >= first_answer_seconds)
+      throw Error(ErrorKind::unreachable,
+                  {fmt::format("no answer for {:.0f} s about a job that ddlrun has no record of: {}",
+                               first_answer_seconds, message.what),
+                   message.where, message.hint});
     if (!silent_) {
-      print(fmt::format("{}; the job continues; ddlrun tries again", error.message().what));
+      print(may_not_exist()
+                ? fmt::format("{}; ddlrun tries again for {:.0f} s", message.what, first_answer_seconds)
+                : fmt::format("{}; the job continues; ddlrun tries again", message.what));
     }
     silent_ = true;
     for (Followed& one : followed_) {
@@ -257,6 +273,9 @@ class Follower {
   int hints_ = 0;
   int questions_ = 0;
   bool silent_ = false;
+  bool is_recorded_ = false;  // one of the jobs, by this user's ddlrun
+  bool is_answered_ = false;  // by the scheduler, at least once
+  double began_at_ = 0;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 // directories.
 #include "schedulers/client/job_follow.hpp"
 
+#include "base/text/error.hpp"
 #include "schedulers/client/job_directory.hpp"
 #include "schedulers/client/job_log.hpp"
 #include "schedulers/client/job_outcome.hpp"
@@ -162,6 +163,62 @@ TEST_CASE("a job that no one knows ends the waiting with 3, and something to typ
   CHECK(fake.err.find("unknown to the scheduler") != std::string::npos);
   CHECK(fake.err.find("try: ddlrun jobs") != std::string::npos);
   CHECK(fake.err.find("its log") == std::string::npos);
+}
+
+namespace {
+
+// squeue as of Slurm 22.05 without a slurmctld.
+void leave_unanswered(tests::FakeSystem& fake, int& questions) {
+  fake.processes.answer = [&questions](const Command& command) {
+    ProcessResult result;
+    questions += command[0] == "squeue";
+    result.exit_status = 1;
+    result.err = "slurm_load_jobs error: Unable to contact slurm controller (connect failure)\n";
+    return result;
+  };
+}
+
+}  // namespace
+
+TEST_CASE("the first answer about a job without a record comes within 60 s, or the waiting ends with 5") {
+  tests::FakeSystem fake;
+  System system = fake.interfaces();
+  int questions = 0;
+  leave_unanswered(fake, questions);
+  const auto begin = fake.clock.steady();
+  std::optional<Error> error;
+  fake.clock.on_pause = [&](std::chrono::milliseconds) {
+    return fake.clock.steady() - begin > std::chrono::hours(1) ? SIGINT : 0;
+  };
+  try {
+    follow_jobs(system, {slurm_job()}, {});
+  } catch (const Error& thrown) {
+    error = thrown;
+  }
+  REQUIRE(error);
+  CHECK(exit_code(error->kind()) == 5);
+  CHECK(error->message().what.starts_with("no answer for 60 s about a job that ddlrun has no record of: "));
+  CHECK(error->message().where == "squeue");
+  CHECK(!error->message().hint.empty());
+  CHECK(fake.clock.steady() - begin >= std::chrono::seconds(60));
+  CHECK(fake.clock.steady() - begin < std::chrono::seconds(62));
+  CHECK(questions > 2);
+  CHECK(fake.err.find("the job continues") == std::string::npos);
+}
+
+TEST_CASE("a job of this user's ddlrun is waited for while its scheduler is silent") {
+  tests::FakeSystem fake;
+  System system = fake.interfaces();
+  int questions = 0;
+  leave_unanswered(fake, questions);
+  const auto begin = fake.clock.steady();
+  fake.clock.on_pause = [&](std::chrono::milliseconds) {
+    return fake.clock.steady() - begin > std::chrono::hours(1) ? SIGINT : 0;
+  };
+  JobRef known = slurm_job();
+  known.dir = "/job";
+  CHECK(follow_jobs(system, {known}, {}) == 128 + SIGINT);
+  CHECK(fake.err.find("the job continues; ddlrun tries again") != std::string::npos);
 }
 
 TEST_CASE("the end in words: nothing twice, no remedy that the job had, no stale reason") {
