@@ -22,7 +22,7 @@ case ${*: -2:1} in
   banner*)
     printf '%s\n' 'Authorized users only.' "root@${*: -2:1}: Permission denied (publickey,password)." >&2
     exit 255 ;;
-  unknown*) echo "ssh: Could not resolve hostname ${*: -2:1}: Name or service not known" >&2; exit 255 ;;
+  unknown* | nosuch* | h9) echo "ssh: Could not resolve hostname ${*: -2:1}: Name or service not known" >&2; exit 255 ;;
   *) echo "root@${*: -2:1}: Permission denied (publickey)." >&2; exit 255 ;;
 esac
 SSH
@@ -54,6 +54,16 @@ HOME=$work expect 5 'try: did you mean unknown2? Else: ddlrun doctor unknown22' 
 HOME=$work expect 5 'did you mean unknown2? Else: ddlrun doctor unknown22' \
   "$DDLRUN" launch --launcher ssh 1x2x1 far1,unknown22 --sockets 1 --cores 1 -- true
 HOME=$work expect 5 'try: ddlrun doctor unknown3' "$DDLRUN" launch 1x2x1 far1,unknown3 -- true
+# The pages show these messages as they are printed.
+shown_on() {
+  local page
+  page=$(cat "$DDLRUN_SOURCE_DIR/docs/$1")
+  [[ $page == *"$(sed 's/^/    /' "$work/err")"* ]] || fail "not on $1: $(cat "$work/err")"
+}
+HOME=$work expect 0 'rank 0=nosuch1' "$DDLRUN" gen-rankfile 4x2x1 nosuch1,nosuch2
+shown_on rankfiles.md
+HOME=$work expect 5 'none of 1 hosts' "$DDLRUN" gen-rankfile --strict 4 h9
+shown_on exit_status_and_files.md
 start=$SECONDS
 expect 5 'hosts cannot be read: slow' "$DDLRUN" gen-rankfile 1x3x1 far1,slow1,slow2
 [ $((SECONDS - start)) -le 32 ] || fail "slow hosts took $((SECONDS - start)) s"
