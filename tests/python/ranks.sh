@@ -28,6 +28,13 @@ for mpi in openmpi mpich; do
     [ "$(grep -c '^OK' "$work/err")" -eq "$ranks" ] || fail "$mpi: not $ranks ranks are OK: $(tail -n 5 "$work/err")"
   done
 done
+if "$python" -c 'import mpi4py, numpy' 2> /dev/null && command -v mpirun.openmpi > /dev/null; then # Debian's is for Open MPI
+  launcher=(mpirun.openmpi --oversubscribe --bind-to none)
+  expect 0 'the same ranks and sums' ranks 3 "$python" "$here/beside_mpi4py.py"
+  expect 0 'the same ranks and sums' ranks 3 "$python" "$here/beside_mpi4py.py" context_first
+else
+  echo 'without mpi4py: it, NumPy or Open MPI is not installed (apt-get install python3-mpi4py)'
+fi
 expect 0 'framework ddl' "$DDLRUN" launch 2 --oversubscribe -- "$python" "$here/test_ranks.py"
 [ "$(grep -c '^OK' "$work/err")" -eq 2 ] || fail "launch: not 2 ranks are OK: $(tail -n 5 "$work/err")"
 
