@@ -36,10 +36,10 @@ JobMachines one_for_all(MachineTopology machine, std::size_t hosts) {
 }
 
 JobMachines assume_machines(System& system, const std::vector<RemoteMachine>& asked, std::size_t hosts,
-                            Unprobed unprobed) {
+                            Unprobed unprobed, HostPath path) {
   const std::string example = fmt::format("{}: {}", asked[0].host, asked[0].failure);
   const std::string hint = fmt::format("{}, which reports why; or --sockets 2 --cores 8, --topology FILE",
-                                       unreached_hint(system, asked[0].host, asked[0].failure));
+                                       unreached_hint(system, asked[0].host, asked[0].failure, path));
   const std::string what = fmt::format("the cores of none of {} hosts could be read", hosts);
   if (unprobed == Unprobed::refuse) {
     std::vector<std::string> names;
@@ -55,7 +55,8 @@ JobMachines assume_machines(System& system, const std::vector<RemoteMachine>& as
   return one_for_all(std::move(machine), hosts);
 }
 
-[[noreturn]] void refuse_silent_machines(System& system, const std::vector<RemoteMachine>& asked) {
+[[noreturn]] void refuse_silent_machines(System& system, const std::vector<RemoteMachine>& asked,
+                                         HostPath path) {
   std::vector<std::string> silent;
   std::string failure;
   for (const RemoteMachine& remote : asked) {
@@ -66,7 +67,7 @@ JobMachines assume_machines(System& system, const std::vector<RemoteMachine>& as
   throw Error(ErrorKind::unreachable,
               {fmt::format("the topology of {} of {} hosts cannot be read: {}", silent.size(), asked.size(),
                            printable(join(silent, ","), 400)),
-               fmt::format("{}: {}", silent[0], failure), unreached_hint(system, silent[0], failure)});
+               fmt::format("{}: {}", silent[0], failure), unreached_hint(system, silent[0], failure, path)});
 }
 
 // mpirun and srun would start the ranks of such a host in another directory.
@@ -133,18 +134,18 @@ bool is_this_host(const Environment& environment, const std::string& host) {
 }
 
 JobMachines find_job_machines(System& system, const std::vector<std::string>& hosts,
-                              const MachineOptions& options, Unprobed unprobed,
-                              const std::string& directory) {
+                              const MachineOptions& options, Unprobed unprobed, const std::string& directory,
+                              HostPath path) {
   if (any_given(options)) return one_for_all(machine_from_options(system, options), hosts.size());
   if (std::all_of(hosts.begin(), hosts.end(),
                   [&](const auto& h) { return is_this_host(system.environment, h); })) {
     return one_for_all(this_machine(system), hosts.size());
   }
-  auto asked = machines_over_ssh(system, hosts, directory);
+  auto asked = machines_of_hosts(system, hosts, directory, path);
   const auto answered =
       std::count_if(asked.begin(), asked.end(), [](const auto& r) { return r.machine.has_value(); });
-  if (answered == 0) return assume_machines(system, asked, hosts.size(), unprobed);
-  if (static_cast<std::size_t>(answered) < hosts.size()) refuse_silent_machines(system, asked);
+  if (answered == 0) return assume_machines(system, asked, hosts.size(), unprobed, path);
+  if (static_cast<std::size_t>(answered) < hosts.size()) refuse_silent_machines(system, asked, path);
   check_directory(asked, directory);
   return collect(std::move(asked));
 }

@@ -5,6 +5,7 @@
 
 #include "base/os/system.hpp"
 #include "topology/machine.hpp"
+#include "topology/sources/slurm_step.hpp"
 
 #include <optional>
 #include <string>
@@ -60,5 +61,10 @@ struct RemoteMachine {
 // name. `directory`: hosts where it cannot be entered are marked; "": none is.
 std::vector<RemoteMachine> machines_over_ssh(System& system, const std::vector<std::string>& hosts,
                                              const std::string& directory = {});
+
+// The same, by srun inside a Slurm job: of the hosts where srun starts no step by ssh, whose failure then has
+// both reasons.
+std::vector<RemoteMachine> machines_of_hosts(System& system, const std::vector<std::string>& hosts,
+                                             const std::string& directory, HostPath path);
 
 }  // namespace ddlrun::topology

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// machines_over_ssh: one pipeline a host, "ssh HOST ... | ddlrun read-topology", so that whatever a host
-// sends reaches only the limited reader.
+// machines_over_ssh, machines_of_hosts: one pipeline a host, "ssh HOST ... | ddlrun read-topology" or the
+// same with srun, so that whatever a host sends reaches only the limited reader.
 #include "base/os/self_executable.hpp"
 #include "base/text/error.hpp"
 #include "base/text/host_list.hpp"
@@ -28,6 +28,10 @@ constexpr const char* pipeline =
     "exec \"$3\" read-topology --marked --file=-";
 // The same for this host, which may have no sshd.
 constexpr const char* own_pipeline = "sh -c \"$2\" | exec \"$3\" read-topology --marked --file=-";
+// The same in a step of the Slurm job; the words of srun follow the binary.
+constexpr const char* step_pipeline =
+    "there=$2; reader=$3; shift 3; \"$@\" sh -c \"$there\" | exec \"$reader\" read-topology --marked "
+    "--file=-";
 
 // What runs on the host, in whatever shell its user has: the first of these that answers. Shell start-up
 // files may print what they like before the marker. The interfaces come over the same connection: launch
@@ -68,7 +72,23 @@ std::string failure_of(const ProcessResult& result, const Error& error) {
   return error.message().what;
 }
 
-RemoteMachine read_answer(const std::string& host, bool is_own, const ProcessResult& result) {
+// What a host is asked by: its pipeline, and the words that this takes beside the usual ones.
+struct HostPipeline {
+  const char* shell;
+  std::string source;  // of MachineTopology; "": as the host reports it
+  Command words;
+};
+
+HostPipeline pipeline_to(const Environment& environment, const StepHosts& steps, const std::string& host) {
+  if (is_this_host(environment, host)) return {own_pipeline, "", {}};
+  if (!steps.reached.contains(host)) return {pipeline, "ssh " + host, {}};
+  Command words = plan_step_command(find_step_variables(environment.variables), {host});
+  // The limits are the reader's; srun would hand them on.
+  words.insert(words.end(), {"--propagate=NONE", "--input=none"});
+  return {step_pipeline, "srun " + host, std::move(words)};
+}
+
+RemoteMachine read_answer(const std::string& host, const std::string& source, const ProcessResult& result) {
   RemoteMachine remote{host, std::nullopt, "", false, {}};
   const auto lines = split(result.err, '\n');
   remote.lacks_directory = std::ranges::find(lines, no_directory) != lines.end();
@@ -77,36 +97,31 @@ RemoteMachine read_answer(const std::string& host, bool is_own, const ProcessRes
   try {
     check_child(result, host, pipeline_limits());
     remote.machine = parse_machine_json(result.out, host);
-    if (!is_own) remote.machine->source = "ssh " + host;
+    if (!source.empty()) remote.machine->source = source;
   } catch (const Error& error) {
     remote.failure = failure_of(result, error);
   }
   return remote;
 }
 
-}  // namespace
-
-std::vector<RemoteMachine> machines_over_ssh(System& system, const std::vector<std::string>& hosts,
-                                             const std::string& directory) {
+std::vector<RemoteMachine> ask_for_machines(System& system, const std::vector<std::string>& hosts,
+                                            const std::string& directory, const StepHosts& steps) {
   std::vector<Command> commands;
+  std::vector<std::string> sources;
   for (const std::string& host : hosts) {
-    if (!is_host_name(host)) {
-      throw Error(ErrorKind::usage, {fmt::format("'{}' is not a host name", printable(host, 60)), "",
-                                     "letters, digits, '-', '.' and '_': node01"});
-    }
-    const bool is_own = is_this_host(system.environment, host);
-    commands.push_back({"sh", "-c", is_own ? own_pipeline : pipeline, "ddlrun-ssh", host,
+    HostPipeline to = pipeline_to(system.environment, steps, host);
+    commands.push_back({"sh", "-c", to.shell, "ddlrun-ssh", host,
                         remote_command(system.environment.executable, directory),
                         system.environment.executable});
+    commands.back().insert(commands.back().end(), to.words.begin(), to.words.end());
+    sources.push_back(std::move(to.source));
   }
   std::vector<RemoteMachine> remotes;
   const auto ask = [&](std::size_t first, std::size_t count) {
     const auto results =
         system.processes.run_many(std::span(commands).subspan(first, count), pipeline_limits(), window);
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::string& host = hosts[first + i];
-      remotes.push_back(read_answer(host, is_this_host(system.environment, host), results[i]));
-    }
+    for (std::size_t i = 0; i < count; ++i)
+      remotes.push_back(read_answer(hosts[first + i], sources[first + i], results[i]));
   };
   const std::size_t first = std::min(window, hosts.size());
   ask(0, first);
@@ -121,6 +136,35 @@ std::vector<RemoteMachine> machines_over_ssh(System& system, const std::vector<s
                          false,
                          {}});
     }
+  }
+  return remotes;
+}
+
+void require_host_names(const std::vector<std::string>& hosts) {
+  for (const std::string& host : hosts) {
+    if (is_host_name(host)) continue;
+    throw Error(ErrorKind::usage, {fmt::format("'{}' is not a host name", printable(host, 60)), "",
+                                   "letters, digits, '-', '.' and '_': node01"});
+  }
+}
+
+}  // namespace
+
+std::vector<RemoteMachine> machines_over_ssh(System& system, const std::vector<std::string>& hosts,
+                                             const std::string& directory) {
+  require_host_names(hosts);
+  return ask_for_machines(system, hosts, directory, {});
+}
+
+std::vector<RemoteMachine> machines_of_hosts(System& system, const std::vector<std::string>& hosts,
+                                             const std::string& directory, HostPath path) {
+  require_host_names(hosts);
+  if (path == HostPath::ssh) return ask_for_machines(system, hosts, directory, {});
+  const StepHosts steps = find_step_hosts(system, hosts);
+  auto remotes = ask_for_machines(system, hosts, directory, steps);
+  for (RemoteMachine& remote : remotes) {
+    const auto failed = steps.failures.find(remote.host);
+    if (!remote.machine && failed != steps.failures.end()) remote.failure += "; by srun: " + failed->second;
   }
   return remotes;
 }

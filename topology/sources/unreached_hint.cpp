@@ -25,16 +25,19 @@ std::string read_if_possible(System& system, const std::string& path) {
 
 }  // namespace
 
-std::string unreached_hint(System& system, const std::string& host, const std::string& failure) {
-  const std::string doctor = "ddlrun doctor " + quote_shell(host);
+std::string unreached_hint(System& system, const std::string& host, const std::string& failure,
+                           HostPath path) {
+  const bool by_ssh_alone = path == HostPath::ssh && has_slurm_path(system, {host});
+  const std::string doctor =
+      (by_ssh_alone ? "ddlrun doctor --via ssh " : "ddlrun doctor ") + quote_shell(host);
   if (failure.find("Could not resolve hostname") == std::string::npos) return doctor;
   if (system.files.exists(host))
     return fmt::format("--hostfile {0}, where the file {0} here has the hosts; else: {1}", quote_shell(host),
                        doctor);
   auto known = parse_hosts_table(read_if_possible(system, "/etc/hosts"), most_known_names);
   const std::string home = system.environment.get("HOME");
-  for (const std::string& path : {home + "/.ssh/config", std::string("/etc/ssh/ssh_config")}) {
-    for (std::string& name : parse_ssh_hosts(read_if_possible(system, path), most_known_names))
+  for (const std::string& file : {home + "/.ssh/config", std::string("/etc/ssh/ssh_config")}) {
+    for (std::string& name : parse_ssh_hosts(read_if_possible(system, file), most_known_names))
       known.push_back(std::move(name));
   }
   const auto near = similar_host(host, std::move(known));
