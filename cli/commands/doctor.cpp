@@ -5,6 +5,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/option_group.hpp"
 #include "doctor/report/baseline.hpp"
+#include "doctor/run/choose_path.hpp"
 #include "doctor/run/doctor_job.hpp"
 #include "doctor/run/doctor_run.hpp"
 #include "launch/plan/choose_program.hpp"
@@ -28,7 +29,7 @@ struct DoctorOptions {
   bool list = false, json = false, all = false, strict = false;
   std::vector<std::string> hosts, explain;
   std::string listed_hosts;  // -H
-  std::string fix_script, via = "ssh", seconds, window, relays = "auto";
+  std::string fix_script, via, seconds, window, relays = "auto";
   std::vector<std::string> only, skip, warn, ssh_arguments;
   BaselineRequest baseline;
 };
@@ -127,7 +128,7 @@ std::string hosts_of(const DoctorOptions& options) {
 
 DoctorRequest request_of(System& system, const DoctorOptions& options) {
   DoctorRequest request;
-  request.paths = paths_of(options.via);
+  if (!options.via.empty()) request.paths = paths_of(options.via);
   request.choice = with_path_check(
       {level_of(options), words_of(options.only), words_of(options.skip), words_of(options.warn)},
       request.paths.size());
@@ -145,6 +146,7 @@ DoctorRequest request_of(System& system, const DoctorOptions& options) {
     program = choose_program(system, program, false).command;
   request.job = std::move(examined.job);
   request.hosts = std::move(examined.hosts);
+  if (options.via.empty()) choose_path(system, request);
   if (request.choice.level != doctor::Level::quick) request.trainer = find_own_trainer(system);
   return request;
 }
@@ -233,7 +235,8 @@ void add_doctor_options(CLI::App& app, DoctorOptions& options) {
   OptionGroup(app, "Hosts")
       .option("-H,--hosts", options.listed_hosts, "LIST", "the same as HOSTS: h1,h2")
       .option("--via", options.via, "METHODS",
-              "connect by ssh, srun, pbsdsh or mpirun; several, joined by commas, are compared (PATH-01)")
+              "connect by ssh, srun, pbsdsh or mpirun; several, joined by commas, are compared (PATH-01); "
+              "default: srun for the nodes of a Slurm job, else ssh")
       .option("--timeout", options.seconds, "N", "seconds for one host in total (20; --full 120)")
       .option("--fanout", options.window, "N", "hosts examined at once (32; at most 8 at one address)")
       .option("--relays", options.relays, "auto|never|always",

@@ -8,6 +8,7 @@
 #include "doctor/remote/pbs.hpp"
 #include "doctor/remote/relay.hpp"
 #include "doctor/remote/target.hpp"
+#include "topology/sources/slurm_step.hpp"
 
 #include <fmt/format.h>
 
@@ -323,7 +324,7 @@ Command plan_reach_command(const ReachOptions& options, const std::string& host,
       return command;
     }
     case Via::srun:
-      command = {"srun", "--overlap", "--nodes=1", "--ntasks=1", "--nodelist=" + host, "--quiet"};
+      command = topology::plan_step_command(options.step_variables, {host});
       break;
     case Via::mpirun:
       command = {"mpirun", "-n", "1", "--host", host, "--bind-to", "none"};

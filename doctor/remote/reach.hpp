@@ -19,9 +19,10 @@ namespace ddlrun::doctor {
 
 struct ReachOptions : LevelOptions {
   Via via = Via::ssh;
-  std::string ssh = "ssh";  // the program; a stand-in for tests
-  int attempts = 3;         // where sshd drops connections because there are too many
-  bool is_relay = false;    // leaves hosts that do not answer to the driver host, soon where none does
+  std::string ssh = "ssh";                  // the program; a stand-in for tests
+  int attempts = 3;                         // where sshd drops connections because there are too many
+  std::vector<std::string> step_variables;  // topology::find_step_variables(), for srun
+  bool is_relay = false;  // leaves hosts that do not answer to the driver host, soon where none does
 };
 
 struct ReachSummary {

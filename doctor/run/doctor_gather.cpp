@@ -5,10 +5,12 @@
 #include "base/text/error.hpp"
 #include "doctor/run/probe_plan.hpp"
 #include "topology/sources/job_machines.hpp"
+#include "topology/sources/slurm_step.hpp"
 
 #include <fmt/format.h>
 
 #include <chrono>
+#include <map>
 #include <random>
 
 namespace ddlrun::doctor {
@@ -138,6 +140,10 @@ struct Common {
   std::string probe_key;
 };
 
+Via path_to(const DoctorRequest& request, Via via, const std::string& host) {
+  return via == Via::srun && request.step_failures.contains(host) ? Via::ssh : via;
+}
+
 std::vector<ProbeRequest> requests_of(const DoctorRequest& request, const Environment& environment, Via via,
                                       bool with_driver_host, const Common& common) {
   std::vector<ProbeRequest> requests =
@@ -146,10 +152,43 @@ std::vector<ProbeRequest> requests_of(const DoctorRequest& request, const Enviro
     one.token_file = common.token.path();
     one.probe_key = common.probe_key;
   }
-  if (via != Via::ssh) {  // limits by the scheduler's path are its own, on this host too
-    for (std::size_t i = 0; i < request.hosts.size(); ++i) requests[i].is_driver_host = false;
+  for (std::size_t i = 0; i < request.hosts.size(); ++i) {
+    if (path_to(request, via, requests[i].host) == Via::ssh) continue;
+    requests[i].is_driver_host = false;  // limits by the scheduler's path are its own, on this host too
+    if (via == Via::srun) requests[i].launch_children.clear();  // mpirun starts its daemons by srun too
   }
   return requests;
+}
+
+ReachOptions reach_options(const System& system, const DoctorRequest& request, Via via) {
+  ReachOptions options = request.reach;
+  options.via = via;
+  options.flat_most = most_without_relays(request.relays, request.choice.level, via, options.window);
+  if (via == Via::srun) options.step_variables = topology::find_step_variables(system.environment.variables);
+  return options;
+}
+
+// Asks all hosts by `via`, but by ssh those that srun does not reach.
+ReachSummary reach_by(System& system, const DoctorRequest& request, Via via,
+                      const std::vector<ProbeRequest>& requests, const AgentBinary& agent,
+                      const ReportSink& sink) {
+  std::map<Via, std::vector<std::size_t>> parts;
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    parts[path_to(request, via, requests[i].host)].push_back(i);
+  ReachSummary summary;
+  for (const auto& [path, indices] : parts) {
+    std::vector<ProbeRequest> part;
+    for (const std::size_t index : indices) part.push_back(requests[index]);
+    const ReachSummary found = reach_hosts(
+        system, part, agent, reach_options(system, request, path), [&](std::size_t at, HostReport&& report) {
+          const auto failed = request.step_failures.find(report.host);
+          if (!report.reach.problem.empty() && failed != request.step_failures.end())
+            report.reach.problem += "; by srun: " + failed->second;
+          sink(indices[at], std::move(report));
+        });
+    if (path != Via::srun) summary = found;  // srun has no relays
+  }
+  return summary;
 }
 
 }  // namespace
@@ -161,14 +200,11 @@ Gathered gather_from_hosts(System& system, const DoctorRequest& request) {
   for (const Via via : request.paths) {
     const bool first = gathered.by_path.empty();
     const auto requests = requests_of(request, system.environment, via, first, common);
-    ReachOptions options = request.reach;
-    options.via = via;
-    options.flat_most = most_without_relays(request.relays, request.choice.level, via, options.window);
     std::vector<HostReport> reports(requests.size());
     Progress progress(system, request.hosts.size());
     SharedFacts shared;
     const ReachSummary summary =
-        reach_hosts(system, requests, agent, options, [&](std::size_t host, HostReport&& report) {
+        reach_by(system, request, via, requests, agent, [&](std::size_t host, HostReport&& report) {
           shared.share(report.facts);
           reports[host] = std::move(report);
           if (host < request.hosts.size()) progress.count_one();  // the driver host is not one of them
@@ -187,15 +223,14 @@ void ask_again(System& system, const DoctorRequest& request, std::span<const std
                Gathered& gathered) {
   const AgentBinary agent = agent_binary(system.environment);
   const Common common(system, request.job);
+  DoctorRequest direct = request;
+  direct.relays = RelayUse::never;
   const Via via = request.paths.front();
-  const auto all = requests_of(request, system.environment, via, false, common);
+  const auto all = requests_of(direct, system.environment, via, false, common);
   std::vector<ProbeRequest> requests;
   for (const std::size_t host : hosts) requests.push_back(all[host]);
-  ReachOptions options = request.reach;
-  options.via = via;
-  reach_hosts(system, requests, agent, options, [&](std::size_t at, HostReport&& report) {
-    gathered.by_path[0][hosts[at]] = std::move(report);
-  });
+  reach_by(system, direct, via, requests, agent,
+           [&](std::size_t at, HostReport&& report) { gathered.by_path[0][hosts[at]] = std::move(report); });
 }
 
 }  // namespace ddlrun::doctor

@@ -6,6 +6,7 @@
 #include "doctor/checks/examination.hpp"
 #include "doctor/remote/reach.hpp"
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,7 +25,8 @@ struct DoctorRequest {
   std::vector<std::string> hosts;  // in order, each once
   CheckChoice choice;
   std::vector<Via> paths{Via::ssh};
-  ReachOptions reach;  // `via` is set from `paths`
+  std::map<std::string, std::string> step_failures;  // hosts that srun does not reach, and why: ssh is used
+  ReachOptions reach;                                // `via` is set from `paths`
   RelayUse relays = RelayUse::automatic;
   std::vector<std::string> groups;  // gatherers to run; empty = all of the level
   std::string trainer;              // path of ddl-train for the smoke run; "": none was found

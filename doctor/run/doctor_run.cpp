@@ -96,6 +96,8 @@ Examination examine(System& system, const DoctorRequest& request, const Baseline
   examination.findings = find_and_confirm(system, request, checks, gathered);
   examination.level = request.choice.level;
   examination.paths = request.paths;
+  if (request.paths.front() == Via::srun && !request.step_failures.empty())
+    examination.paths.push_back(Via::ssh);
   examination.hosts = request.hosts;
   for (const HostReport& report : gathered.by_path[0]) {
     if (!report.reach.problem.empty()) examination.unreached.push_back(report.host);
