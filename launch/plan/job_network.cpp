@@ -4,6 +4,7 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "doctor/parse/names.hpp"
+#include "doctor/run/choose_path.hpp"
 #include "doctor/run/doctor_gather.hpp"
 
 #include <fmt/format.h>
@@ -56,6 +57,7 @@ std::vector<HostNetworks> ask_hosts(System& system, const JobPlan& job,
   request.job.allocation = hosts;
   request.groups = {"names", "interfaces"};
   request.reach.limit = std::chrono::seconds(10);
+  if (job.path == topology::HostPath::automatic) doctor::choose_path(system, request);
   const doctor::Gathered gathered = doctor::gather_from_hosts(system, request);
   driver_host = doctor::read_networks(gathered.driver_host.host, gathered.driver_host.facts);
   const doctor::NameTable names = doctor::read_name_table(gathered.driver_host.facts);

@@ -16,6 +16,7 @@ namespace ddlrun::launch {
 
 struct JobPlan {
   std::vector<std::string> hosts;
+  topology::HostPath path = topology::HostPath::automatic;
   topology::JobMachines machines;
   std::optional<topology::Plan> plan;  // nothing with uneven ranks, tasks or a rankfile of the user's
   std::optional<RankMap> bindings;     // of uneven ranks and of tasks (--ps, --workers)

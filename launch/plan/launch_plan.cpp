@@ -44,7 +44,8 @@ std::string make_token(const System& system) {
 PlacedRanks place_ranks(System& system, const LaunchSpec& spec) {
   PlacedRanks placed;
   placed.launcher = select_launcher(system, spec.launcher, spec.dry_run);
-  placed.job = plan_job_ranks(system, spec, rankfile_major(placed.launcher.version));
+  placed.job = plan_job_ranks(system, spec, rankfile_major(placed.launcher.version),
+                              find_host_path(placed.kind(), spec.launcher.words));
   if (placed.kind() == LauncherKind::open_mpi)
     check_slurm_slots(system, spec, placed.job);
   else

@@ -162,9 +162,9 @@ void use_own_names(JobPlan& job) {
   if (names.empty()) return;
   job.rankfile_text = rankfile::rename_rankfile_hosts(job.rankfile_text, names);
   const auto& [given, own] = *names.begin();
-  job.remarks.push_back(
-      fmt::format("rankfile: {} by its own name, {}{}: Open MPI 5 takes no other there", given, own,
-                  names.size() > 1 ? fmt::format(", and {} more", names.size() - 1) : ""));
+  job.remarks.push_back(fmt::format("rankfile: {} by its own name, {}{}: Open MPI 5 takes no other there",
+                                    given, own,
+                                    names.size() > 1 ? fmt::format(", and {} more", names.size() - 1) : ""));
 }
 
 std::vector<std::string> hosts_of(const std::vector<rankfile::RankLine>& lines) {
@@ -218,9 +218,10 @@ void check_text(System& system, const std::string& file, const std::string& text
 }
 
 // The user's rankfile: its names, cores and ranks are checked against the allocation too.
-JobPlan take_rankfile(System& system, const LaunchSpec& spec, int mpi_major) {
+JobPlan take_rankfile(System& system, const LaunchSpec& spec, int mpi_major, topology::HostPath path) {
   const JobShape& shape = spec.shape;
   JobPlan job;
+  job.path = path;
   job.rankfile_text = system.files.read(shape.rankfile, rankfile::max_rankfile_bytes);
   const auto lines = rankfile::parse_rank_lines(job.rankfile_text);
   job.hosts = hosts_of(lines);
@@ -236,8 +237,9 @@ JobPlan take_rankfile(System& system, const LaunchSpec& spec, int mpi_major) {
              check_context(shape, job, shape.hosts, ranks_of(shape, job, lines), mpi_major),
              "ddlrun check-rankfile", job.findings);
   job.findings.clear();  // the second check finds them again
-  job.machines = topology::find_job_machines(system, job.hosts, spec.placement.machine,
-                                             topology::Unprobed::refuse, directory_to_check(system, spec));
+  job.machines =
+      topology::find_job_machines(system, job.hosts, spec.placement.machine, topology::Unprobed::refuse,
+                                  directory_to_check(system, spec), path);
   refuse_assumed(job.machines);
   check_text(system, shape.rankfile, job.rankfile_text,
              check_context(shape, job, {}, ranks_of(shape, job, lines), mpi_major),
@@ -255,17 +257,19 @@ std::optional<Dims> known_job_dims(const JobShape& shape, const JobPlan& job) {
   return resolve_dims(shape, shape.hosts.empty() ? job.hosts.size() : shape.hosts.size(), 1);
 }
 
-JobPlan plan_job_ranks(System& system, const LaunchSpec& spec, int mpi_major) {
+JobPlan plan_job_ranks(System& system, const LaunchSpec& spec, int mpi_major, topology::HostPath path) {
   const JobShape& shape = spec.shape;
-  if (!shape.rankfile.empty()) return take_rankfile(system, spec, mpi_major);
+  if (!shape.rankfile.empty()) return take_rankfile(system, spec, mpi_major, path);
   JobPlan job;
+  job.path = path;
   job.hosts = shape.hosts;
   if (job.hosts.empty()) job.hosts = unnamed_hosts(system, shape, job.remarks);
   name_this_host(job.hosts, system.environment, job.remarks);
   check_shape(shape, job);
   if (!shape.filled_hosts.empty()) job.remarks.push_back(shape.filled_hosts);
-  job.machines = topology::find_job_machines(system, job.hosts, spec.placement.machine,
-                                             topology::Unprobed::refuse, directory_to_check(system, spec));
+  job.machines =
+      topology::find_job_machines(system, job.hosts, spec.placement.machine, topology::Unprobed::refuse,
+                                  directory_to_check(system, spec), path);
   refuse_assumed(job.machines);
   if (spec.framework.workers > 0) {
     plan_task_bindings(spec, job, mpi_major);

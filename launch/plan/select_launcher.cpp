@@ -179,6 +179,17 @@ SelectedLauncher select_launcher(System& system, const LauncherSpec& spec, bool 
   return choose_named(system, spec, *spec.kind, dry_run);
 }
 
+topology::HostPath find_host_path(LauncherKind kind, const LauncherWords& words) {
+  bool by_ssh = kind == LauncherKind::ssh || is_hydra(kind);
+  const auto read_plm = [&](const std::string& name, const std::string& value) {
+    by_ssh = by_ssh || (name == "plm" && topology::excludes_slurm(value));
+  };
+  for (const auto& [name, value] : words.mca) read_plm(name, value);
+  const std::vector<std::string>& passed = words.mpi_arguments;  // --mca plm rsh
+  for (std::size_t i = 0; i + 1 < passed.size(); ++i) read_plm(passed[i], passed[i + 1]);
+  return by_ssh ? topology::HostPath::ssh : topology::HostPath::automatic;
+}
+
 int rankfile_major(const LauncherVersion& launcher) {
   return launcher.kind == LauncherKind::open_mpi ? launcher.major : 4;
 }

@@ -6,6 +6,7 @@
 #include "launch/launchers/launcher.hpp"
 #include "launch/launchers/srun.hpp"
 #include "launch/plan/launch_spec.hpp"
+#include "topology/sources/slurm_step.hpp"
 
 #include <string>
 #include <vector>
@@ -16,6 +17,10 @@ namespace ddlrun::launch {
 // launcher that is missing, of another kind or too old. With `dry_run` a missing MPI is a remark: the command
 // is for another machine.
 SelectedLauncher select_launcher(System& system, const LauncherSpec& spec, bool dry_run = false);
+
+// How this launcher reaches other hosts in a Slurm job: srun and Open MPI start their processes by srun,
+// unless the user selects another plm of Open MPI; ssh and hydra, which ddlrun starts with ssh, need ssh.
+topology::HostPath find_host_path(LauncherKind kind, const LauncherWords& words);
 
 // The major version of Open MPI whose form the rankfile has. Other launchers do not read it: for them it
 // shows the plan in a form that people know.

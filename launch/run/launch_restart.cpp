@@ -6,6 +6,8 @@
 #include "base/text/signal_name.hpp"
 #include "base/text/text.hpp"
 #include "launch/monitor/restart.hpp"
+#include "launch/plan/select_launcher.hpp"
+#include "topology/sources/slurm_step.hpp"
 
 #include <fmt/format.h>
 
@@ -18,9 +20,16 @@ namespace {
 
 constexpr std::chrono::seconds poll_interval{5};
 
-bool is_back(System& system, const std::string& host) {
+// A node of a Slurm job that srun does not reach yet is asked over ssh too.
+bool is_back(System& system, const std::string& host, topology::HostPath path) {
   ProcessLimits limits;
   limits.timeout = std::chrono::seconds(15);
+  if (path == topology::HostPath::automatic && topology::has_slurm_path(system, {host})) {
+    Command step =
+        topology::plan_step_command(topology::find_step_variables(system.environment.variables), {host});
+    step.insert(step.end(), {"--immediate=5", "true"});
+    if (system.processes.run(step, limits).ok()) return true;
+  }
   return system.processes
       .run({"ssh", "-x", "-o", "BatchMode=yes", "-o", "ForwardAgent=no", "-o", "ConnectTimeout=5", "--", host,
             "true"},
@@ -29,12 +38,15 @@ bool is_back(System& system, const std::string& host) {
 }
 
 // True once all of them answer; false when time is up or a signal came (`signal`).
-bool wait_for_hosts(System& system, std::vector<std::string> hosts, std::chrono::seconds limit, int& signal) {
+bool wait_for_hosts(System& system, std::vector<std::string> hosts, const LaunchSpec& spec, int& signal) {
+  const std::chrono::seconds limit = spec.restart.host_timeout;
+  const auto path = find_host_path(spec.launcher.kind.value_or(LauncherKind::open_mpi), spec.launcher.words);
+
   const auto until = system.clock.steady() + limit;
   system.err(fmt::format("ddlrun: waiting for {}, at most {} s (--host-timeout)\n", fold_host_list(hosts),
                          limit.count()));
   while (true) {
-    std::erase_if(hosts, [&](const std::string& host) { return is_back(system, host); });
+    std::erase_if(hosts, [&](const std::string& host) { return is_back(system, host, path); });
     if (hosts.empty()) return true;
     if (system.clock.steady() >= until) break;
     signal = system.clock.pause(poll_interval);
@@ -102,8 +114,7 @@ int run_with_restarts(System& system, LaunchSpec spec, const Attempt& attempt) {
     }
     system.err(fmt::format("ddlrun: starting again: {}\n", decision.why));
     int signal = 0;
-    if (!decision.wait_for.empty() &&
-        !wait_for_hosts(system, decision.wait_for, spec.restart.host_timeout, signal)) {
+    if (!decision.wait_for.empty() && !wait_for_hosts(system, decision.wait_for, spec, signal)) {
       if (signal == 0) return exit_code(ErrorKind::unreachable);
       RestartDecision stopped;
       stopped.why = "stopped by " + describe_signal(signal);

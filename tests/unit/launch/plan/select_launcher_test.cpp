@@ -138,4 +138,19 @@ TEST_CASE("srun starts nothing outside the allocation") {
   CHECK_THROWS_AS(launch::check_srun_hosts(here.system, {"n1", "n3"}), Error);
 }
 
+TEST_CASE("srun and Open MPI need no ssh in a Slurm job, other launchers do, and so does another plm") {
+  using topology::HostPath;
+  launch::LauncherWords plain, by_mca, by_word, unrelated;
+  by_mca.mca = {{"plm", "rsh"}};
+  by_word.mpi_arguments = {"--prtemca", "plm", "ssh"};
+  unrelated.mca = {{"plm", "slurm"}, {"plm_rsh_agent", "ssh"}};
+  CHECK(find_host_path(LauncherKind::open_mpi, plain) == HostPath::automatic);
+  CHECK(find_host_path(LauncherKind::srun, plain) == HostPath::automatic);
+  CHECK(find_host_path(LauncherKind::open_mpi, unrelated) == HostPath::automatic);
+  CHECK(find_host_path(LauncherKind::open_mpi, by_mca) == HostPath::ssh);
+  CHECK(find_host_path(LauncherKind::open_mpi, by_word) == HostPath::ssh);
+  for (const LauncherKind kind : {LauncherKind::ssh, LauncherKind::mpich, LauncherKind::intel_mpi})
+    CHECK(find_host_path(kind, plain) == HostPath::ssh);
+}
+
 TEST_SUITE_END();

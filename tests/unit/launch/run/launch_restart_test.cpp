@@ -132,6 +132,25 @@ TEST_CASE("--on-host-failure wait: asks the lost host by ssh until it answers") 
   CHECK(restarts.started[1].shape.hosts == Words{"h1", "h2"});
 }
 
+TEST_CASE("--on-host-failure wait: asks a node of the Slurm job by srun") {
+  Restarts restarts;
+  restarts.fake.environment.variables = {
+      {"SLURM_JOB_ID", "7"}, {"SLURM_JOB_NODELIST", "h[1-2]"}, {"PATH", "/bin"}};
+  restarts.fake.files.files["/bin/srun"] = "";
+  restarts.spec.restart.policy = {1, launch::HostFailure::wait, true};
+  AttemptResult lost = failed({"h1", "h2"}, {"h2"});
+  lost.end.status = 5;
+  AttemptResult success = lost;
+  success.end.status = 0;
+  restarts.results = {lost, success};
+  restarts.fake.processes.answer = [&](const Command& command) {
+    CHECK(command[0] == "srun");
+    return ProcessResult{};
+  };
+  CHECK(restarts.run() == 0);
+  CHECK(restarts.fake.processes.ran.size() == 1);
+}
+
 TEST_CASE("--host-timeout: a host that stays silent ends the job with status 5") {
   Restarts restarts;
   restarts.spec.restart.policy = {1, launch::HostFailure::wait, true};
