@@ -7,6 +7,7 @@
 #include "doctor/diagnose/exception_cause.hpp"
 #include "doctor/diagnose/exit_status.hpp"
 #include "doctor/diagnose/finding_text.hpp"
+#include "doctor/diagnose/harmless_notes.hpp"
 #include "doctor/diagnose/likely_cause.hpp"
 #include "doctor/diagnose/log_end.hpp"
 #include "doctor/diagnose/log_finding.hpp"
@@ -336,12 +337,13 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
   auto& findings = diagnosis.also_seen;
   promote_explanation(diagnosis, log);
   if (!end.status) demote_survived(findings, log);
+  const bool only_notes = !diagnosis.end.status && demote_notes(findings, log);
   const bool certainly_failed = diagnosis.end.status.value_or(0) != 0 || log.tracebacks.is_cut_off() ||
                                 log.matches.first_failed_rank(log.sources).has_value() ||
                                 std::any_of(findings.begin(), findings.end(), [](const Finding& f) {
                                   return f.kind <= SignatureClass::secondary && !is_mere_warning(f);
                                 });
-  if (!ended_well(end)) add_likely(diagnosis, log, certainly_failed);
+  if (!ended_well(end) && !only_notes) add_likely(diagnosis, log, certainly_failed);
   add_last_sign_of_life(diagnosis, log);
   if (!end.status) {
     add_wait(diagnosis, log);
@@ -362,7 +364,7 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
     put_scheduler_last(*diagnosis.cause, log, diagnosis);
     const bool likely = diagnosis.cause->kind == SignatureClass::likely;
     diagnosis.verdict = likely ? Verdict::likely_cause : Verdict::cause_found;
-  } else if (!ended_well(end) && (certainly_failed || shows_failure(diagnosis, log))) {
+  } else if (!ended_well(end) && !only_notes && (certainly_failed || shows_failure(diagnosis, log))) {
     diagnosis.verdict = Verdict::unknown;
   }
   if (has_cause && diagnosis.cause->kind <= SignatureClass::generic) add_errors_before(diagnosis, log);
@@ -374,7 +376,7 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
       !exceptions.empty() &&
       std::ranges::all_of(exceptions, [](const PythonException& one) { return one.is_consequence; });
   diagnosis.only_consequences = diagnosis.verdict == Verdict::unknown && shows_only_consequences(log);
-  if (diagnosis.verdict == Verdict::no_trouble && !end.status) add_doubtful(diagnosis, log);
+  if (diagnosis.verdict == Verdict::no_trouble && !end.status && !only_notes) add_doubtful(diagnosis, log);
   find_first_failing(diagnosis, log);
   fit_remedies_to_log(diagnosis, log);
   return diagnosis;

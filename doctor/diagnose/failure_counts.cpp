@@ -90,6 +90,30 @@ bool counts_no_failure(std::string_view text) {
   return has_count;
 }
 
+bool is_table_header(std::string_view text) {
+  constexpr std::size_t least_columns = 5, longest_name = 14, widest_gap = 2;
+  text = trim(text);
+  if (text.starts_with('#')) text = trim(text.substr(1));
+  std::size_t columns = 0;
+  bool has_error = false;
+  while (!text.empty()) {
+    const std::size_t gap = std::min(text.find("  "), text.find('\t'));
+    const std::string_view name = trim(text.substr(0, gap));
+    const auto is_of_name = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             has("()/%_# -", std::string_view(&c, 1));
+    };
+    if (name.size() > longest_name || !std::ranges::all_of(name, is_of_name) ||
+        static_cast<std::size_t>(std::ranges::count(name, ' ')) >= widest_gap)
+      return false;
+    const std::string upper = to_upper(name);
+    has_error = has_error || upper == "ERROR" || upper == "ERRORS" || upper == "FAILED";
+    ++columns;
+    text = gap == npos ? std::string_view() : trim(text.substr(gap));
+  }
+  return has_error && columns >= least_columns;
+}
+
 bool is_passed_test(std::string_view text) {
   text = trim(text);
   if (text.starts_with("ok ") && text.size() > 3 && text[3] >= '0' && text[3] <= '9') return true;

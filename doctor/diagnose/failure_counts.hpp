@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Lines with a word such as "error" or "failed" that report no failure: a count of zero, a test that passed,
-// the size of a numerical error.
+// the size of a numerical error, the head of a table.
 #pragma once
 
 #include <string_view>
@@ -12,6 +12,9 @@ bool counts_no_failure(std::string_view text);
 
 // "ok 12 - handles segmentation fault" (TAP), "test_abort ... ok" (unittest).
 bool is_passed_test(std::string_view text);
+
+// "# size  count  time  busbw  error": five names of columns or more, between blanks.
+bool is_table_header(std::string_view text);
 
 // "rms error 1", "relative error: 3e-4", "top1 error rate 50 %".
 bool is_error_quantity(std::string_view text);

@@ -160,6 +160,21 @@ bool take_notebook(LinePrefix& prefix) {
   return true;
 }
 
+// "worker_1  | " and "worker-1 | " of docker compose: a service and the number of its container.
+bool take_compose(LinePrefix& prefix) {
+  const std::string_view text = prefix.text;
+  std::size_t end = 0;
+  while (end < text.size() && is_name_byte(text[end])) ++end;
+  const std::size_t bar = text.find_first_not_of(' ', end);
+  if (end == 0 || bar == std::string_view::npos || bar == end || !text.substr(bar).starts_with("| "))
+    return false;
+  std::size_t number = end;
+  while (number > 0 && is_digit(text[number - 1])) --number;
+  if (number == end || number < 2 || (text[number - 1] != '_' && text[number - 1] != '-')) return false;
+  prefix.text.remove_prefix(bar + 2);
+  return true;
+}
+
 bool take_stamp(LinePrefix& prefix) {
   const auto found = read_stamp(prefix.text);
   if (!found) return false;
@@ -210,7 +225,8 @@ LinePrefix split_prefix(std::string_view line, std::uint32_t ranks) {
     const auto rank_before = prefix.rank;
     const bool taken = take_output_tag(prefix) || take_stamp(prefix) || take_rank_in_brackets(prefix) ||
                        take_host_and_pid(prefix) || take_nccl(prefix) || take_cray_mpich(prefix) ||
-                       take_hydra(prefix) || take_notebook(prefix) || take_srun_label(prefix);
+                       take_hydra(prefix) || take_notebook(prefix) || take_compose(prefix) ||
+                       take_srun_label(prefix);
     if (prefix.rank && *prefix.rank >= ranks) prefix.rank = rank_before;
     if (!taken) break;
   }

@@ -29,18 +29,6 @@ constexpr int last_errno = 134;            // of Linux
 constexpr std::size_t longest_label = 48;  // "192.168.0.1: [rank1]"
 constexpr int boilerplate_score = 6;       // listed only where no better line exists
 
-// "open /dev/x: Invalid argument": a call of the system failed.
-bool ends_with_errno_text(std::string_view text) {
-  static const std::vector<std::string> texts = [] {
-    std::vector<std::string> all;
-    for (int code = 1; code < last_errno; ++code) all.push_back(std::string(": ") + std::strerror(code));
-    return all;
-  }();
-  if (!text.empty() && text.back() == '.') text.remove_suffix(1);
-  return std::any_of(texts.begin(), texts.end(),
-                     [text](const std::string& end) { return text.ends_with(end); });
-}
-
 // "error: 0.31", "Error is 0.02" and "errors=0" are figures, not failures; "error 12" has a code.
 bool is_figure(std::string_view text) {
   if (!gpu_error_words(text).empty()) return false;
@@ -114,6 +102,17 @@ bool weaker(const SalientLine& a, const SalientLine& b) {
 }
 
 }  // namespace
+
+bool ends_with_errno_text(std::string_view text) {
+  static const std::vector<std::string> texts = [] {
+    std::vector<std::string> all;
+    for (int code = 1; code < last_errno; ++code) all.push_back(std::string(": ") + std::strerror(code));
+    return all;
+  }();
+  if (!text.empty() && text.back() == '.') text.remove_suffix(1);
+  return std::any_of(texts.begin(), texts.end(),
+                     [text](const std::string& end) { return text.ends_with(end); });
+}
 
 bool is_bare_head(std::string_view text) {
   if (text.ends_with(')')) text = text.substr(0, text.rfind('('));
@@ -275,7 +274,7 @@ bool is_decoration(std::string_view text) {
 int line_salience(std::string_view text, int word_score) {
   // How often Open MPI left out a message, and its place in a file of texts: the message itself is above.
   if (has_any(text, {"sent help message", "help-mpi-", "help-orte-", "help-opal-", "show_help.c"})) return 0;
-  if (is_list_of_keys(text)) return 0;
+  if (is_list_of_keys(text) || is_table_header(text)) return 0;
   if (is_session_noise(text)) return 0;
   if (is_boilerplate(text)) return boilerplate_score;
   int score = word_score;
@@ -302,7 +301,8 @@ int line_salience(std::string_view text, int word_score) {
   // Left from an earlier run, or made by another rank; what follows goes on.
   const bool is_left = text.starts_with("mkdir: ") && text.ends_with("File exists");
   const bool is_absent = starts_with_any(text, {"rm: cannot remove ", "ls: cannot access "});
-  if (is_left || is_absent || names_fallback(text)) score = std::min(score, 45);
+  const bool takes_default = !of_exception && has(text, "efault ") && has(text, " will be used");
+  if (is_left || is_absent || takes_default || names_fallback(text)) score = std::min(score, 45);
   if (is_cleanup(text)) score = std::min(score, 45);
   if (is_probe(text)) score = std::min(score, 60);
   if (has_any(text, {"xit code 0", "xit code: 0", "xit status 0", "xitcode 0", "xited with 0"})) score = 0;
@@ -367,7 +367,7 @@ void SalientLines::follow(const ReadLine& line) {
   if (text.empty() && is_stack_head(followed->line.text)) return;
   if (text.empty() || is_decoration(text) || is_boilerplate(text) || is_usage_footer(text))
     return end_source();
-  followed->following.push_back({line.line, sanitize(text, 300)});
+  followed->following.push_back({line.line, shorten(sanitize(text), 300)});
 }
 
 std::vector<SalientLine> SalientLines::best(std::size_t limit) const {

@@ -87,6 +87,9 @@ bool begins_message(std::string_view text);
 // True for rulers, banners and drawings: less than half of the text is letters and digits.
 bool is_decoration(std::string_view text);
 
+// "open /dev/x: Invalid argument": a call of the system failed.
+bool ends_with_errno_text(std::string_view text);
+
 // "fatal error" alone: what failed stands below it.
 bool is_bare_head(std::string_view text);
 

@@ -69,6 +69,7 @@ struct Signature {
   bool last_counts = false;           // of several occurrences the last one explains
   bool ends_use = false;              // what failed stays unusable: it is the cause although the run went on
   bool fails_alone = false;           // a rank fails by it without the help of another one
+  bool harmless_alone = false;        // the program goes on without it: a note where nothing else failed
   bool unless_run_continues = false;  // programs can run without it: a note where ordinary output follows
 };
 

@@ -26,6 +26,7 @@ constexpr auto signature_flags = std::to_array<std::pair<std::string_view, bool 
      {"shows_stack", &Signature::shows_stack},
      {"fails_alone", &Signature::fails_alone},
      {"ends_use", &Signature::ends_use},
+     {"harmless_alone", &Signature::harmless_alone},
      {"last_counts", &Signature::last_counts}});
 
 // Error{request} at FILE:LINE:COLUMN where something is wrong.

@@ -28,6 +28,25 @@ TEST_CASE("a count of zero is no failure") {
   }
 }
 
+TEST_CASE("the head of a table is no failure") {
+  // As nccl-tests before 2.13, osu_latency and a residual monitor print them.
+  for (const char* line : {"#       size         count    type   redop     time   algbw   busbw  error     "
+                           "time   algbw   busbw  error",
+                           "iter\ttime\tCFL (max)\tresidual\terror", "# rank  host  jobs  failed  seconds"}) {
+    CAPTURE(line);
+    CHECK(is_table_header(line));
+    for (const std::string before : {"", "bench_1  | "}) {
+      const std::string text = "# devices\n" + before + line + "\n";
+      CHECK(exit_code(diagnose_text(text)) == 0);
+    }
+  }
+  for (const char* line : {"error  in  routine", "srun: error:  task  1  launch  failed", "size  time  busbw",
+                           "1  2  3  4  error: none left", "the job on host n1 failed"}) {
+    CAPTURE(line);
+    CHECK_FALSE(is_table_header(line));
+  }
+}
+
 TEST_CASE("a test that passed is no failure, whatever it tests") {
   CHECK(is_passed_test("ok 12 - handles segmentation fault"));
   CHECK(is_passed_test("test_failure_message (__main__.T.test_failure_message) ... ok"));
