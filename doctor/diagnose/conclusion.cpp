@@ -99,6 +99,7 @@ void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed
     });
   const SalientLine* line = most_telling(candidates, min_score);
   if (line == nullptr) line = line_before_abort(findings, log);
+  if (line != nullptr) line = with_reason(*line, candidates);
   if (line == nullptr || (!certainly_failed && is_of_setup(line->line.text) && !ends_in_trouble(log))) return;
   const std::string headline = error_headline(*line);
   const std::string message = line->line.text + text_after(log, line->source, line->line.line);
@@ -133,7 +134,7 @@ void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed
     finding.evidence.push_back({log.sources[line->source], next.line, next.text});
   }
   if (error->patterns.empty()) add_search(finding, headline);
-  add_named_parts(finding, headline, log);
+  add_named_parts(finding, error_headline(*line, npos), log);
   add_advice(finding, message, 0);
   add_tagging(finding, log, diagnosis);
   insert_before(findings, explains ? SignatureClass::ending : SignatureClass::secondary, std::move(finding));
@@ -167,7 +168,10 @@ void add_class_of_stop(Finding& cause, const LogFacts& log, const Diagnosis& dia
       std::min(known->title.size() - std::string_view("{value}").size(), cause.title.size()));
   const Signature* error = error_class(log.signatures, message);
   if (error == nullptr || error->patterns.empty() || error->may_follow || error->id == options_id) return;
-  auto remedies = finding_for(*error, cause.place, message, log, diagnosis).remedies;
+  const Finding inner = finding_for(*error, cause.place, message, log, diagnosis);
+  // "a Julia program stopped" says less than the class of what it reports.
+  if (known->kind == SignatureClass::generic) cause.cause = inner.cause;
+  auto remedies = inner.remedies;
   remedies.resize(std::min(remedies.size(), most));
   cause.remedies.insert(cause.remedies.begin(), remedies.begin(), remedies.end());
 }

@@ -19,6 +19,10 @@ namespace ddlrun::diagnose {
 
 namespace {
 
+// Classes of errors of the system: a disk, files, memory, an address, a host, a connection, a service, a
+// license.
+constexpr std::string_view system_ids[] = {"L7", "L24", "L1", "L8", "L29", "L12", "L13", "L34", "L35", "L22"};
+
 bool has_line_before(const LogFacts& log, const PythonException& exception) {
   const auto& kept = log.salient.kept();
   return std::any_of(kept.begin(), kept.end(), [&](const SalientLine& line) {
@@ -185,8 +189,11 @@ void add_exception(Diagnosis& diagnosis, const LogFacts& log, std::uint64_t last
 
   if (!exception->file.empty() && exception->type != "KeyboardInterrupt") {
     const std::uint64_t line = exception->line;
+    // What the system refused is not explained by the line that asked for it.
+    const bool of_system =
+        error != nullptr && std::ranges::find(system_ids, error->id) != std::end(system_ids);
     finding.remedies.insert(
-        finding.remedies.begin(),
+        of_system ? finding.remedies.end() : finding.remedies.begin(),
         fmt::format("sed -n {},{}p {}   # the program's last line before the exception, line {}",
                     line > 2 ? line - 2 : 1, line + 2, quote_shell(exception->path), line));
   }

@@ -96,6 +96,15 @@ int signal_of(const RunStatus& end) {
   return 0;
 }
 
+std::string wait_status_words(int raw) {
+  constexpr int signal_bits = 0x7f, status_shift = 8, highest = 0xff;
+  const int status = (raw >> status_shift) & highest, signal = raw & signal_bits;
+  if (raw < 0 || raw >> (2 * status_shift) != 0) return fmt::format("exit code {}", raw);
+  if (signal != 0) return describe_signal(signal) + std::string(why_killed(signal));
+  const std::string meaning = status_meaning({status, LogSource::unknown});
+  return fmt::format("exit status {}{}{}", status, meaning.empty() ? "" : ": ", meaning);
+}
+
 std::string status_meaning(const RunStatus& end) {
   if (!end.status || *end.status == 0) return "";
   if (end.is_of_first_rank) return status_of_program_meaning(*end.status);

@@ -15,8 +15,6 @@ namespace ddlrun::diagnose {
 
 namespace {
 
-constexpr std::size_t max_headline = 200;
-
 // Lines of one weight are compared by time: 95 an exception, 85 a failed check or a fatal error, 70 an error,
 // 50 a hint.
 int weight_of(const SalientLine& line) {
@@ -81,7 +79,9 @@ std::string joined(std::string_view first, const std::vector<EvidenceLine>& foll
     const std::string_view more = without_quotes(next.text);
     if (more == last) continue;
     if (begins_other_message(more)) break;
-    if (text.size() > first.size() && text.size() + more.size() > max_headline) break;
+    // Behind a colon stands the reason, however long the headline is: clip() leaves out its middle.
+    const bool is_reason = last.ends_with(':');
+    if (!is_reason && text.size() > first.size() && text.size() + more.size() > max_headline) break;
     text += ' ' + std::string(more);
     last = more;
     if (!next.text.ends_with(':') && !next.text.ends_with(',') && text.size() > 120) break;
@@ -107,7 +107,14 @@ bool fits_upper(LinePattern pattern, std::string_view upper) {
   return match_line(pattern, upper).has_value();
 }
 
-std::string clip(std::string text) { return shorten(std::move(text), max_headline); }
+// A launcher reports that something failed, and not why.
+bool is_bare_report(std::string_view text) {
+  constexpr std::string_view launchers[] = {
+      "srun: ",    "slurmstepd: ", "mpirun: ", "mpiexec: ",  "prterun: ",   "prun: ",
+      "orterun: ", "aprun: ",      "jsrun: ",  "torchrun: ", "horovodrun: "};
+  return starts_with_any(text, launchers) && has_any(text, {" failed", " Failed"}) &&
+         !ends_with_errno_text(text);
+}
 
 }  // namespace
 
@@ -122,7 +129,25 @@ const SalientLine* most_telling(const std::vector<SalientLine>& lines, int min_s
   return best;
 }
 
-std::string error_headline(const SalientLine& line) {
+const SalientLine* with_reason(const SalientLine& line, const std::vector<SalientLine>& lines) {
+  constexpr std::uint64_t near = 6;  // lines
+  if (!is_bare_report(line.line.text)) return &line;
+  const auto distance = [&line](const SalientLine& other) {
+    const std::uint64_t at = line.line.line, its = other.line.line;
+    return at > its ? at - its : its - at;
+  };
+  const SalientLine* best = &line;
+  for (const SalientLine& other : lines) {
+    const bool has_reason = other.source == line.source && distance(other) <= near &&
+                            other.score >= min_doubtful_score && ends_with_errno_text(other.line.text) &&
+                            !is_of_setup(other.line.text);
+    if (has_reason && (best == &line || distance(other) < distance(*best))) best = &other;
+  }
+  return best;
+}
+
+std::string error_headline(const SalientLine& line, std::size_t limit) {
+  const auto clip = [limit](std::string text) { return shorten(std::move(text), limit); };
   const std::string text(without_quotes(line.line.text));
   const auto ends_as_head = [](const std::string& one) { return one.ends_with("error stack:"); };
   if (ends_as_head(text) || (!line.following.empty() && ends_as_head(line.following.front().text))) {

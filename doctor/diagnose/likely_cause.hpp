@@ -7,18 +7,25 @@
 #include "doctor/diagnose/diagnosis.hpp"
 #include "doctor/diagnose/salient_lines.hpp"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace ddlrun::diagnose {
 
+constexpr std::size_t max_headline = 200;  // bytes
+
 // The line that explains the failure best, or nullptr where none has at least `min_score`.
 const SalientLine* most_telling(const std::vector<SalientLine>& lines, int min_score);
 
+// "srun: error: task 0 launch failed: Plugin initialization failed" has no reason: the nearest of `lines`
+// that ends with the error of a system call has it, before or behind. Else `line` itself.
+const SalientLine* with_reason(const SalientLine& line, const std::vector<SalientLine>& lines);
+
 // The error of `line` in one line: the innermost call of MPICH's error stack, what() after "terminate
 // called", the following lines after a colon.
-std::string error_headline(const SalientLine& line);
+std::string error_headline(const SalientLine& line, std::size_t limit = max_headline);
 
 // The signature of class L whose words are in `text`; the last one of the set fits every text.
 const Signature* error_class(const SignatureSet& set, std::string_view text);

@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::size_t max_names = 16;
 constexpr std::size_t max_places = 1u << 16;
+constexpr std::size_t longest_shown = 300, longest_read = 2000;  // of a text in a title
 
 Place place_of(const Match& match) {
   Place place;
@@ -38,10 +39,11 @@ std::string value_of(const Match& match) {
   std::string value = match.captures.value.empty() ? match.fields.value : match.captures.value;
   const bool is_to_end = !match.evidence.empty() && trim(match.evidence.front().text).ends_with(trim(value));
   for (const EvidenceLine& next : match.following) {
-    if (!is_to_end || value.empty() || !ends_within_sentence(value)) break;
+    const bool goes_on = ends_within_sentence(value) || trim(value).ends_with(':');
+    if (!is_to_end || value.empty() || !goes_on) break;
     value = std::string(trim(value)) + ' ' + next.text;
   }
-  return sanitize(value, 300);
+  return shorten(sanitize(value, longest_read), longest_shown);
 }
 
 // Where a number is captured (a collective's sequence number) the lowest is the suspect; else the earliest.
@@ -199,6 +201,7 @@ Finding MatchStore::finding_in(const Signature& signature, const Entry& entry, c
   if (with.place.host.empty()) with.place.host = likely_host;
   with.status = best.captures.status ? best.captures.status : best.fields.status;
   with.signal = best.captures.signal;
+  if (signature.raw_status && with.status) with.value = wait_status_words(*with.status);
   std::string text;
   for (const EvidenceLine& line : best.evidence) text += line.text + ' ';
   with.path = path_in(text);

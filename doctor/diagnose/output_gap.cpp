@@ -35,7 +35,10 @@ bool may_be_time_zone(std::int64_t gap, std::int64_t longest) {
 }  // namespace
 
 bool is_of_scheduler(std::string_view text) {
-  return starts_with_any(text, {"srun: ", "slurmstepd", "=>> PBS"});
+  // With the lines of Torque's mail about a job that it ended.
+  return starts_with_any(
+      text, {"srun: ", "slurmstepd", "=>> PBS", "PBS Job Id:", "Aborted by PBS", "Execution terminated",
+             "See Administrator", "See job standard error", "Exit_status=", "resources_used."});
 }
 
 std::optional<std::int64_t> seconds_in(std::string_view line) {

@@ -70,6 +70,7 @@ struct Signature {
   bool ends_use = false;              // what failed stays unusable: it is the cause although the run went on
   bool fails_alone = false;           // a rank fails by it without the help of another one
   bool harmless_alone = false;        // the program goes on without it: a note where nothing else failed
+  bool raw_status = false;            // {status} is what wait(2) returned: 65280 is exit status 255
   bool unless_run_continues = false;  // programs can run without it: a note where ordinary output follows
 };
 

@@ -27,6 +27,7 @@ constexpr auto signature_flags = std::to_array<std::pair<std::string_view, bool 
      {"fails_alone", &Signature::fails_alone},
      {"ends_use", &Signature::ends_use},
      {"harmless_alone", &Signature::harmless_alone},
+     {"raw_status", &Signature::raw_status},
      {"last_counts", &Signature::last_counts}});
 
 // Error{request} at FILE:LINE:COLUMN where something is wrong.

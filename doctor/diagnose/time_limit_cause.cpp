@@ -221,6 +221,8 @@ void promote_error_before_limit(Diagnosis& diagnosis, const LogFacts& log) {
   if (end != findings.begin()) return;
   std::vector<SalientLine> before;
   for (const SalientLine& line : log.salient.kept()) {
+    // What the batch system prints as it ends the job is no error of a rank.
+    if (is_of_scheduler(line.line.text)) continue;
     const auto left = lines_to_end(log.sources[line.source], line.line.line, limit, log);
     if (left.value_or(most_behind_words + 1) <= most_behind_words) before.push_back(line);
   }

@@ -2,6 +2,7 @@
 #include "doctor/diagnose/exit_status.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/wait.h>
 
 #include <string>
 #include <utility>
@@ -59,6 +60,16 @@ TEST_CASE("the status of a rank has no meaning of its launcher") {
       CHECK(status_meaning(end) == meaning);
     }
   }
+}
+
+TEST_CASE("what wait(2) returned is an exit status or a signal") {
+  // W_EXITCODE(status, signal) of glibc is status << 8 | signal; 0x80 marks a core file.
+  CHECK(wait_status_words(W_EXITCODE(255, 0)).starts_with("exit status 255: ssh's own failure"));
+  CHECK(wait_status_words(W_EXITCODE(1, 0)) == "exit status 1");
+  CHECK(wait_status_words(W_EXITCODE(127, 0)).starts_with("exit status 127: the program"));
+  CHECK(wait_status_words(W_EXITCODE(0, 9)).starts_with("signal 9 (SIGKILL)"));
+  CHECK(wait_status_words(W_EXITCODE(0, 11) | WCOREFLAG).starts_with("signal 11 (SIGSEGV)"));
+  CHECK(wait_status_words(1 << 20) == "exit code 1048576");
 }
 
 TEST_SUITE_END();
