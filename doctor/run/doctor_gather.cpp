@@ -155,7 +155,8 @@ std::vector<ProbeRequest> requests_of(const DoctorRequest& request, const Enviro
   for (std::size_t i = 0; i < request.hosts.size(); ++i) {
     if (path_to(request, via, requests[i].host) == Via::ssh) continue;
     requests[i].is_driver_host = false;  // limits by the scheduler's path are its own, on this host too
-    if (via == Via::srun) requests[i].launch_children.clear();  // mpirun starts its daemons by srun too
+    if (via == Via::srun && !topology::makes_mpirun_use_ssh(environment))
+      requests[i].launch_children.clear();  // mpirun starts its daemons by srun too
   }
   return requests;
 }

@@ -96,7 +96,10 @@ Examination examine(System& system, const DoctorRequest& request, const Baseline
   examination.findings = find_and_confirm(system, request, checks, gathered);
   examination.level = request.choice.level;
   examination.paths = request.paths;
-  if (request.paths.front() == Via::srun && !request.step_failures.empty())
+  const bool is_srun = request.paths.front() == Via::srun;
+  if (is_srun && std::ranges::any_of(gathered.by_path[0], [&](const HostReport& report) {
+        return request.step_failures.contains(report.host) && report.reach.problem.empty();
+      }))
     examination.paths.push_back(Via::ssh);
   examination.hosts = request.hosts;
   for (const HostReport& report : gathered.by_path[0]) {

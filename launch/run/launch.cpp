@@ -133,6 +133,7 @@ AttemptResult run_attempt(System& system, const LaunchSpec& spec) {
   const JobPlan& job = plan.placed.job;
   AttemptResult result;
   result.hosts = job.hosts;
+  result.path = job.path;
   if (job.plan) result.dims = job.plan->dims;
   result.is_trainer = plan.program.program.is_trainer;
   const bool files_count = job.on_this_host(system.environment) && spec.launcher.words.mpi_arguments.empty();

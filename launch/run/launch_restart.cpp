@@ -6,7 +6,6 @@
 #include "base/text/signal_name.hpp"
 #include "base/text/text.hpp"
 #include "launch/monitor/restart.hpp"
-#include "launch/plan/select_launcher.hpp"
 #include "topology/sources/slurm_step.hpp"
 
 #include <fmt/format.h>
@@ -38,10 +37,8 @@ bool is_back(System& system, const std::string& host, topology::HostPath path) {
 }
 
 // True once all of them answer; false when time is up or a signal came (`signal`).
-bool wait_for_hosts(System& system, std::vector<std::string> hosts, const LaunchSpec& spec, int& signal) {
-  const std::chrono::seconds limit = spec.restart.host_timeout;
-  const auto path = find_host_path(spec.launcher.kind.value_or(LauncherKind::open_mpi), spec.launcher.words);
-
+bool wait_for_hosts(System& system, std::vector<std::string> hosts, std::chrono::seconds limit,
+                    topology::HostPath path, int& signal) {
   const auto until = system.clock.steady() + limit;
   system.err(fmt::format("ddlrun: waiting for {}, at most {} s (--host-timeout)\n", fold_host_list(hosts),
                          limit.count()));
@@ -114,7 +111,8 @@ int run_with_restarts(System& system, LaunchSpec spec, const Attempt& attempt) {
     }
     system.err(fmt::format("ddlrun: starting again: {}\n", decision.why));
     int signal = 0;
-    if (!decision.wait_for.empty() && !wait_for_hosts(system, decision.wait_for, spec, signal)) {
+    if (!decision.wait_for.empty() &&
+        !wait_for_hosts(system, decision.wait_for, spec.restart.host_timeout, last.path, signal)) {
       if (signal == 0) return exit_code(ErrorKind::unreachable);
       RestartDecision stopped;
       stopped.why = "stopped by " + describe_signal(signal);

@@ -25,6 +25,7 @@ struct AttemptResult {
   std::optional<topology::Dims> dims;  // nothing with the user's rankfile
   std::string run_dir;                 // "": nothing was started
   bool is_trainer = false;
+  topology::HostPath path = topology::HostPath::automatic;  // by which its hosts were read
 
   AttemptResult with_status(int status) {
     end.status = status;

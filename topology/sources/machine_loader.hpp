@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where a command's machine comes from: a file, a synthetic text, counts, this host, or other hosts
-// over ssh. Foreign hwloc input is only ever loaded in a child process with limits.
+// by srun or ssh. Foreign hwloc input is only ever loaded in a child process with limits.
 #pragma once
 
 #include "base/os/system.hpp"
@@ -56,14 +56,10 @@ struct RemoteMachine {
   std::vector<std::string> interfaces;
 };
 
-// Asks every host by the system's ssh, this one without it, many at once, each for a few seconds. Results in
-// the order of `hosts`. Never throws for a host that does not answer. Error{usage} if a name is not a host
-// name. `directory`: hosts where it cannot be entered are marked; "": none is.
-std::vector<RemoteMachine> machines_over_ssh(System& system, const std::vector<std::string>& hosts,
-                                             const std::string& directory = {});
-
-// The same, by srun inside a Slurm job: of the hosts where srun starts no step by ssh, whose failure then has
-// both reasons.
+// Asks every host, this one without a connection, many at once, each for a few seconds. Results in the order
+// of `hosts`. Never throws for a host that does not answer. Error{usage} if a name is not a host name.
+// `directory`: hosts where it cannot be entered are marked; "": none is. `path` automatic: by srun inside a
+// Slurm job. Hosts on which srun starts no step are asked by ssh; their `failure` then has both reasons.
 std::vector<RemoteMachine> machines_of_hosts(System& system, const std::vector<std::string>& hosts,
                                              const std::string& directory, HostPath path);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// machines_over_ssh, machines_of_hosts: one pipeline a host, "ssh HOST ... | ddlrun read-topology" or the
+// machines_of_hosts: one pipeline a host, "ssh HOST ... | ddlrun read-topology" or the
 // same with srun, so that whatever a host sends reaches only the limited reader.
 #include "base/os/self_executable.hpp"
 #include "base/text/error.hpp"
@@ -149,12 +149,6 @@ void require_host_names(const std::vector<std::string>& hosts) {
 }
 
 }  // namespace
-
-std::vector<RemoteMachine> machines_over_ssh(System& system, const std::vector<std::string>& hosts,
-                                             const std::string& directory) {
-  require_host_names(hosts);
-  return ask_for_machines(system, hosts, directory, {});
-}
 
 std::vector<RemoteMachine> machines_of_hosts(System& system, const std::vector<std::string>& hosts,
                                              const std::string& directory, HostPath path) {

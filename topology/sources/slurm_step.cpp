@@ -49,11 +49,6 @@ bool is_allocated(System& system, const std::vector<std::string>& hosts) {
   }
 }
 
-bool makes_mpirun_use_ssh(const Environment& environment) {
-  return std::ranges::any_of(std::array{"OMPI_MCA_plm", "PRTE_MCA_plm"},
-                             [&](const char* name) { return excludes_slurm(environment.get(name)); });
-}
-
 // Slurm 22.05 gives a step of one task on one node the GPUs of one task, or refuses it as it lacks those of
 // the other nodes. No option of the step requests all GPUs that the job has on a node.
 bool counts_gpus_by_task_or_job(const Environment& environment) {
@@ -85,6 +80,27 @@ std::string reason_of_srun(const ProcessResult& result) {
   return last.empty() ? fmt::format("srun ends with status {}", result.exit_status) : last;
 }
 
+// A step for each host. Where the first of them all fail, no more are tried: slurmctld may not answer.
+void try_each_host(System& system, const std::vector<std::string>& names, StepHosts& found) {
+  for (std::size_t first = 0; first < names.size(); first += steps_at_once) {
+    const std::size_t end = std::min<std::size_t>(names.size(), first + steps_at_once);
+    std::vector<Command> commands;
+    for (std::size_t i = first; i < end; ++i)
+      commands.push_back(plan_trial_step(system.environment, {names[i]}));
+    const auto results = system.processes.run_many(commands, step_limits(), steps_at_once);
+    for (std::size_t i = first; i < end; ++i) {
+      if (results[i - first].ok())
+        found.reached.insert(names[i]);
+      else
+        found.failures.emplace(names[i], reason_of_srun(results[i - first]));
+    }
+    if (!found.reached.empty()) continue;
+    for (std::size_t i = end; i < names.size(); ++i)
+      found.failures.emplace(names[i], "not tried, as srun starts no step on the hosts before it");
+    return;
+  }
+}
+
 // One line for all hosts, with the reason of the first.
 void report_step_failures(System& system, const StepHosts& found) {
   if (found.failures.empty()) return;
@@ -100,6 +116,11 @@ bool excludes_slurm(std::string_view plm) {
   if (plm.empty()) return false;
   const bool is_named = plm.find("slurm") != std::string_view::npos;
   return plm.starts_with('^') ? is_named : !is_named;
+}
+
+bool makes_mpirun_use_ssh(const Environment& environment) {
+  return std::ranges::any_of(std::array{"OMPI_MCA_plm", "PRTE_MCA_plm"},
+                             [&](const char* name) { return excludes_slurm(environment.get(name)); });
 }
 
 bool has_slurm_path(System& system, const std::vector<std::string>& hosts) {
@@ -124,15 +145,7 @@ StepHosts find_step_hosts(System& system, const std::vector<std::string>& hosts)
   if (names.size() == 1) {
     found.failures.emplace(names.front(), reason_of_srun(all));
   } else {
-    std::vector<Command> commands;
-    for (const std::string& name : names) commands.push_back(plan_trial_step(system.environment, {name}));
-    const auto results = system.processes.run_many(commands, step_limits(), steps_at_once);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (results[i].ok())
-        found.reached.insert(names[i]);
-      else
-        found.failures.emplace(names[i], reason_of_srun(results[i]));
-    }
+    try_each_host(system, names, found);
   }
   report_step_failures(system, found);
   return found;

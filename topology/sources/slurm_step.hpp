@@ -21,9 +21,9 @@ struct StepHosts {
   std::map<std::string, std::string> failures;  // of the others: what srun reports
 };
 
-// Whether srun is the path to these hosts: they are nodes of this Slurm job, one of them is another host,
-// srun is in PATH, no variable makes mpirun use ssh, and the job requests no GPUs by task or for all nodes,
-// which a step on one node does not see. It starts no process.
+// Whether srun is the path to these hosts. They are nodes of this Slurm job, and one is another host. srun is
+// in PATH, and no variable makes mpirun use ssh. The job requests no GPUs by task or for all nodes: a step on
+// one node does not see these. It starts no process.
 bool has_slurm_path(System& system, const std::vector<std::string>& hosts);
 
 // Starts a step on the hosts to learn which of them srun reaches, and reports the others in one line on
@@ -37,6 +37,9 @@ std::vector<std::string> find_step_variables(const EnvVars& environment);
 // "srun ..." for one task on each host, beside all other steps of the job; the program follows. `left_out`:
 // find_step_variables().
 Command plan_step_command(const std::vector<std::string>& left_out, const std::vector<std::string>& hosts);
+
+// Whether a variable of Open MPI makes mpirun start its daemons by ssh inside a Slurm job.
+bool makes_mpirun_use_ssh(const Environment& environment);
 
 // Whether this value of Open MPI's parameter plm excludes Slurm, so that mpirun starts its daemons by ssh.
 bool excludes_slurm(std::string_view plm);

@@ -151,7 +151,7 @@ TEST_CASE("hosts are asked by one constant pipeline each") {
     return result;
   };
   System system = fake.interfaces();
-  const auto remotes = machines_over_ssh(system, {"h1", "h2", "h3"});
+  const auto remotes = machines_of_hosts(system, {"h1", "h2", "h3"}, "", HostPath::ssh);
   REQUIRE(remotes.size() == 3);
   CHECK(remotes[0].machine->cores.size() == 4);
   CHECK(remotes[0].machine->source == "ssh h1");
@@ -172,7 +172,7 @@ TEST_CASE("a host that lacks the directory is marked, and its topology is read")
     return result;
   };
   System system = fake.interfaces();
-  const auto remotes = machines_over_ssh(system, {"h1", "h2"}, "/a 'b'");
+  const auto remotes = machines_of_hosts(system, {"h1", "h2"}, "/a 'b'", HostPath::ssh);
   CHECK_FALSE(remotes[0].lacks_directory);
   CHECK(remotes[1].lacks_directory);
   CHECK(remotes[1].machine);
@@ -188,7 +188,7 @@ TEST_CASE("the interfaces of a host come with its machine, and are no failure") 
     return result;
   };
   System system = fake.interfaces();
-  const auto remotes = machines_over_ssh(system, {"h1", "h2"});
+  const auto remotes = machines_of_hosts(system, {"h1", "h2"}, "", HostPath::ssh);
   CHECK(remotes[0].interfaces == std::vector<std::string>{"lo up", "eth0 up addr=10.1.1.1/24"});
   CHECK(remotes[1].failure == "a banner");
 }
@@ -201,7 +201,7 @@ TEST_CASE("where no one answers the rest is not asked") {
     return result;
   };
   System system = fake.interfaces();
-  const auto remotes = machines_over_ssh(system, std::vector<std::string>(100, "h"));
+  const auto remotes = machines_of_hosts(system, std::vector<std::string>(100, "h"), "", HostPath::ssh);
   CHECK(remotes.size() == 100);
   CHECK(fake.processes.ran.size() == 32);
   CHECK(remotes[99].failure == "not asked: none of the first 32 hosts answered");
@@ -212,7 +212,7 @@ TEST_CASE("what is no host name never reaches ssh") {
   System system = fake.interfaces();
   for (const char* name : {"-oProxyCommand=x", "h;x", "", "a b", "$(x)"}) {
     CAPTURE(name);
-    CHECK_THROWS_AS(machines_over_ssh(system, {name}), Error);
+    CHECK_THROWS_AS(machines_of_hosts(system, {name}, "", HostPath::ssh), Error);
   }
   CHECK(fake.processes.ran.empty());
 }

@@ -116,6 +116,19 @@ TEST_CASE("a node where no step starts is found, and one line reports it") {
     CHECK(std::ranges::find(command, "--immediate=5") != command.end());
 }
 
+TEST_CASE("where srun starts a step on none of the first 32 hosts, the others are not tried") {
+  InJob job;
+  job.environment.variables["SLURM_JOB_NODELIST"] = "n[100-199]";
+  job.down = "n1";
+  System system = job.interfaces();
+  std::vector<std::string> hosts;
+  for (int i = 100; i < 200; ++i) hosts.push_back("n" + std::to_string(i));
+  const StepHosts found = find_step_hosts(system, hosts);
+  CHECK(found.reached.empty());
+  CHECK(found.failures.size() == 100);
+  CHECK(job.processes.ran.size() == 1 + 32);
+}
+
 TEST_CASE("machines come by srun, of other hosts by ssh; where both fail, the error names both reasons") {
   InJob open;
   System system = open.interfaces();
