@@ -69,15 +69,15 @@ bool shows_first(const diagnose::Finding& cause, const FailureContext& context) 
 void find_first(const diagnose::Diagnosis& found, const FailureContext& context, FailureCause& cause) {
   const diagnose::Finding& top = *found.cause;
   const diagnose::Finding* gone = diagnose::find_gone_rank(found);
-  if (top.fails_alike) {
-    cause.fails_alike = context.first && !cause.trainer_refused;
-  } else if (diagnose::is_call_mismatch(top)) {
+  if (diagnose::is_call_mismatch(top)) {
     cause.mismatched_ranks = top.all_ranks;
   } else if (diagnose::left_first(top) && top.place.rank) {
     cause.missed_rank = top.place;
     cause.missed_stood_still = diagnose::stands_still(top);
   } else if (gone != nullptr) {
     cause.missed_rank = gone->place;
+  } else if (top.fails_alike) {
+    cause.fails_alike = context.first && !cause.trainer_refused;
   } else if (context.first && shows_first(top, context)) {
     cause.missed_rank = top.place;
   } else if (context.first && !cause.trainer_refused) {

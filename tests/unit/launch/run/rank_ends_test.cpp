@@ -181,6 +181,23 @@ TEST_CASE("an exception of all ranks is at the rank that failed first") {
   CHECK_FALSE(one.monitor->cause().fails_alike);
 }
 
+TEST_CASE("an exception of all ranks that names those whose calls differ names them") {
+  Ended job(launch::LauncherKind::ssh);
+  const std::string text =
+      "rank 1 (h2) calls all_reduce #4 (sum) of 5 float32, rank 0 (h1) calls all_reduce #4 (sum) of 4 "
+      "float32";
+  for (const std::uint32_t rank : {0U, 1U})
+    job.print(rank,
+              "Traceback (most recent call last):\n  File \"a.py\", line 9, in <module>\n    "
+              "ddl.all_reduce(x)\nddl.errors.MismatchError: " +
+                  text + "\n");
+  job.end(1, 1, 0);
+  job.end(0, 1, 0);
+  CAPTURE(job.diagnosis(1));
+  CHECK_FALSE(job.monitor->cause().fails_alike);
+  CHECK_FALSE(job.monitor->cause().mismatched_ranks.empty());
+}
+
 TEST_CASE("no rank is named where all ranks printed the same exception, whichever way they ended") {
   struct Row {
     const char* line;
