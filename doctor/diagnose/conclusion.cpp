@@ -169,7 +169,7 @@ void add_class_of_stop(Finding& cause, const LogFacts& log, const Diagnosis& dia
   const Signature* error = error_class(log.signatures, message);
   if (error == nullptr || error->patterns.empty() || error->may_follow || error->id == options_id) return;
   const Finding inner = finding_for(*error, cause.place, message, log, diagnosis);
-  // "a Julia program stopped" says less than the class of what it reports.
+  // The class of the message is more exact than "a Julia program stopped".
   if (known->kind == SignatureClass::generic) cause.cause = inner.cause;
   auto remedies = inner.remedies;
   remedies.resize(std::min(remedies.size(), most));

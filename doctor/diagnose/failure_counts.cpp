@@ -103,7 +103,8 @@ bool is_table_header(std::string_view text) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
              has("()/%_# -", std::string_view(&c, 1));
     };
-    if (name.size() > longest_name || !std::ranges::all_of(name, is_of_name) ||
+    const bool is_number = name.find_first_not_of("0123456789.%-") == npos;  // a row, not the head
+    if (is_number || name.size() > longest_name || !std::ranges::all_of(name, is_of_name) ||
         static_cast<std::size_t>(std::ranges::count(name, ' ')) >= widest_gap)
       return false;
     const std::string upper = to_upper(name);

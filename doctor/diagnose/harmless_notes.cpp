@@ -30,7 +30,7 @@ bool is_note(const Finding& finding, const LogFacts& log) {
   if (finding.kind == SignatureClass::benign) return true;
   if (finding.evidence.empty() || finding.kind > SignatureClass::generic) return false;
   const Signature* known = find_signature(log.signatures, finding.id);
-  return known != nullptr && (known->harmless_alone || says_it_goes_on(text_of(finding)));
+  return known != nullptr && (known->harmless_alone || describes_no_failure(text_of(finding)));
 }
 
 // The adapter that the component did not get: programs run without it.
@@ -46,7 +46,7 @@ bool is_reason_of(const SalientLine& line, const Finding& note, const LogFacts& 
 
 }  // namespace
 
-bool says_it_goes_on(std::string_view message) {
+bool describes_no_failure(std::string_view message) {
   constexpr std::string_view begins[] = {"WARNING", "Warning", "warning"};
   if (!starts_with_any(trim(message), begins)) return false;
   const bool ignores = has_any(message, {"e ignored", "is ignored", "are ignored", "gnoring "});

@@ -50,7 +50,8 @@ std::shared_ptr<const SignatureSet> merge_texts(System& system, const std::vecto
   SignatureSet all = *builtin_signatures();
   for (auto one = texts.rbegin(); one != texts.rend(); ++one) {
     try {
-      all = merge_signatures(std::move(all), parse_signatures(one->text, one->file));
+      SignatureSet own = parse_signatures(one->text, one->file);  // throws before `all` is moved from
+      all = merge_signatures(std::move(all), std::move(own));
     } catch (const Error& error) {
       warn(system, error.message());
     }
@@ -58,7 +59,7 @@ std::shared_ptr<const SignatureSet> merge_texts(System& system, const std::vecto
   return std::make_shared<const SignatureSet>(std::move(all));
 }
 
-bool says_the_same(const std::vector<Message>& some, const std::vector<Message>& others) {
+bool are_equal(const std::vector<Message>& some, const std::vector<Message>& others) {
   return std::equal(some.begin(), some.end(), others.begin(), others.end(),
                     [](const Message& one, const Message& other) { return one.what == other.what; });
 }
@@ -79,7 +80,7 @@ std::shared_ptr<const SignatureSet> read_known_signatures(System& system) {
   KnownSet found;
   read_texts(system, found);
   const std::lock_guard lock(mutex);
-  if (last.set && last.texts == found.texts && says_the_same(last.refused, found.refused)) return last.set;
+  if (last.set && last.texts == found.texts && are_equal(last.refused, found.refused)) return last.set;
   for (const Message& message : found.refused) warn(system, message);
   found.set = merge_texts(system, found.texts);
   last = std::move(found);

@@ -41,7 +41,8 @@ TEST_CASE("the head of a table is no failure") {
     }
   }
   for (const char* line : {"error  in  routine", "srun: error:  task  1  launch  failed", "size  time  busbw",
-                           "1  2  3  4  error: none left", "the job on host n1 failed"}) {
+                           "1  2  3  4  error: none left", "the job on host n1 failed",
+                           "node01  FAILED  1  2  3", "conv1  FAILED  0  99.5 %  -4"}) {
     CAPTURE(line);
     CHECK_FALSE(is_table_header(line));
   }

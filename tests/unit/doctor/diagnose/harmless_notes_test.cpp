@@ -37,12 +37,12 @@ TEST_CASE("a warning whose value is ignored, or replaced by a default, is a note
         "Warning: 3 options are ignored", "WARNING: cannot read tune.conf, using the default",
         "warning: no table for this CPU. Default sizes will be used."}) {
     CAPTURE(text);
-    CHECK(says_it_goes_on(text));
+    CHECK(describes_no_failure(text));
   }
   for (const char* text : {"ERROR: the value will be ignored", "WARNING: the mesh has no cells",
                            "rank 3: WARNING of the solver was ignored, now it fails"}) {
     CAPTURE(text);
-    CHECK_FALSE(says_it_goes_on(text));
+    CHECK_FALSE(describes_no_failure(text));
   }
 }
 
