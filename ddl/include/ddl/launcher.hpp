@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a launcher set for this process before MPI starts: mpirun, srun, another one with PMI or PMIx, or the
-// user of DDL_MASTER and DDL_RANK, to start it without MPI. Of ddl-train and ddl-bench, no part of the public
-// interface.
+// user of DDL_MASTER and DDL_RANK, to start it without MPI. For ddl-train and ddl-bench: it is no part of the
+// public interface.
 #pragma once
 
 #include <optional>

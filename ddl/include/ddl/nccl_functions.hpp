@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // NCCL's functions that libddl and ddl-train use (2.14.3 and newer), looked up in the library of the machine
-// while the program runs: a program that is built with NCCL's header starts on machines without NCCL. Of
-// ddl-train, no part of the public interface.
+// while the program runs: a program that is built with NCCL's header starts on machines without NCCL. For
+// ddl-train: it is no part of the public interface.
 #pragma once
 
 #include <nccl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tries candidates in turn, measures them and keeps the fastest: the algorithms of a sum, the schedules of a
 // training step. Pure bookkeeping: all ranks make the same calls, so all try the same candidate at the same
-// time. Of ddl-train and libddl itself, no part of the public interface.
+// time. For ddl-train and libddl itself: it is no part of the public interface.
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,6 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <thread>
 
@@ -57,7 +56,6 @@ void finalize_mpi() {
 void abort_mpi(int status) noexcept {
   // Hydra 4.0.2 ends its proxies at once, and loses what they have not read: seen on a busy host.
   constexpr std::chrono::milliseconds launcher_reads{200};
-  std::fflush(nullptr);
   std::this_thread::sleep_for(launcher_reads);
   MPI_Abort(MPI_COMM_WORLD, status);
 }
