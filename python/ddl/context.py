@@ -13,6 +13,8 @@ from . import launch, library
 from .errors import Error, UsageError, usage
 from .memory import TYPES, memory_of
 
+no_operation = object()  # of a call that has none; None is a mistake of the caller
+
 OPERATIONS = {"sum": 0, "mean": 1, "max": 2, "min": 3, "product": 4}  # ddl_operation
 INTEGERS = ("int32", "int64", "uint8")
 
@@ -209,7 +211,7 @@ class Context:
         else:
             self._run("ddl_" + name, *arguments, *last)
 
-    def _call(self, name, data, *more, operation=None):
+    def _call(self, name, data, *more, operation=no_operation):
         memory = memory_of(data)
         more = with_operation(operation, memory.type, more)
         self._run_on(memory, name, self._open(), memory.address, memory.count, memory.type_number, *more)
@@ -228,7 +230,7 @@ class Context:
         self._run("ddl_all_reduce", self._open(), ctypes.byref(one), 1, TYPES.index(kind), number)
         return one.value
 
-    def _in_out(self, name, data, out, *more, operation=None, factor_of_in=1, factor_of_out=1):
+    def _in_out(self, name, data, out, *more, operation=no_operation, factor_of_in=1, factor_of_out=1):
         memory, result = memory_of(data, is_written=False), memory_of(out, word="out")
         more = with_operation(operation, memory.type, more)
         if memory.type != result.type:
@@ -252,7 +254,7 @@ class Context:
         self._run("ddl_" + name, self._open(), data and data.address, out and out.address, given.count, given.type_number, root)
         return result
 
-    def _start(self, name, data, *more, operation=None):
+    def _start(self, name, data, *more, operation=no_operation):
         memory = memory_of(data)
         more = with_operation(operation, memory.type, more)
         pointer = ctypes.c_void_p()
@@ -276,7 +278,7 @@ def operation_number(operation, kind, instead):
 
 def with_operation(operation, kind, more):
     """The last arguments of a call: with the operation before them, if it has one."""
-    return more if operation is None else (operation_number(operation, kind, "an array of float32"), *more)
+    return more if operation is no_operation else (operation_number(operation, kind, "an array of float32"), *more)
 
 
 def init(options=None):
