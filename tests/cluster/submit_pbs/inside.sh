@@ -35,8 +35,8 @@ scenario_doctor_on_two_hosts() {
 }
 # More threads than the job's cores: CPU-06, which reads exec_host of qstat, ends the job.
 scenario_doctor_stops() {
-  small=(DDLRUN_WALLTIME=10m DDLRUN_EXCLUSIVE=no)
-  submit --queue cores --doctor stop --name narrow --environment OMP_NUM_THREADS=64 1x1x1 -- true
+  small=(DDLRUN_WALLTIME=10m DDLRUN_EXCLUSIVE=no 'DDLRUN_SETUP=export OMP_NUM_THREADS=64')
+  submit --queue cores --doctor stop --name narrow 1x1x1 -- true
   [ "$status" -ne 0 ] || fail "it ended well"
   grep -q 'CPU-06' "$work/out" || fail "CPU-06 is not reported: $(tail -n 12 "$work/out")"
   grep -q 'nothing is started' "$work/out" || fail "doctor did not stop it: $(tail -n 12 "$work/out")"
