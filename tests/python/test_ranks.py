@@ -104,6 +104,7 @@ class Calls(unittest.TestCase):
         """On all ranks alike; nothing is sent."""
         one = array.array("f", [1])
         for call, text in ((lambda: context.all_reduce(one, "median"), "unknown operation 'median'"),
+                           (lambda: context.all_reduce(one, None), "unknown operation None"),
                            (lambda: context.broadcast(one, size), "root"),
                            (lambda: context.all_gather(one, array.array("f", [0] * (size + 1))), f"an out of {size} numbers"),
                            (lambda: context.all_gather(one, array.array("d", [0] * size)), "data is of float32, out of float64"),
