@@ -51,12 +51,13 @@ std::optional<launch::StandingRun> find_standing_run_of(System& system, const sc
   return runs.empty() ? std::nullopt : launch::find_standing_run(system, runs.back().directory);
 }
 
-// What launch printed into the log at the end of the job's last run, where the job ended by it: submit
-// printed that too. An end that the scheduler reports is read with the log.
+// Of a job that is over: what launch printed into the log at the end of its last run, where the job ended by
+// it: submit printed that too. An end that the scheduler reports is read with the log.
 void take_record_of_run(System& system, const schedulers::JobRef& job, const schedulers::JobStatus& state,
                         DiagnoseInput& input) {
+  if (!input.job->end.empty()) return;
   const auto runs = read_job_runs(system, job);
-  if (runs.empty() || !is_over(state.state) || !input.job->end.empty()) return;
+  if (runs.empty()) return;
   const std::string& directory = runs.back().directory;
   const launch::RunRecord run = launch::read_run(system, directory, false);
   if (!run.end || (state.exit_status && *state.exit_status != run.end->exit_status)) return;
@@ -84,8 +85,10 @@ DiagnoseInput read_job(System& system, schedulers::JobRef job, RunStatus end) {
     if (!has_log) throw Error(ErrorKind::request, schedulers::why_no_log(system, job, "diagnose"));
     throw Error(ErrorKind::request, schedulers::no_output(system, job, state));
   }
-  if (!is_over(state.state)) input.standing = find_standing_run_of(system, job);
-  take_record_of_run(system, job, state, input);
+  if (is_over(state.state))
+    take_record_of_run(system, job, state, input);
+  else
+    input.standing = find_standing_run_of(system, job);
   if (end.status) return input;
   if (is_over(state.state)) input.end.status = state.exit_status;
   if (!input.end.status) input.end.status = schedulers::read_exit_status(system, job);

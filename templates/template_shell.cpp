@@ -12,10 +12,6 @@ namespace ddlrun::templates {
 
 namespace {
 
-bool is_word_char(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 bool starts_command(std::string_view before) {
   const std::string_view text = trim(before);
   if (text.empty() || std::string_view(";&|({!").find(text.back()) != std::string_view::npos) return true;
@@ -43,14 +39,16 @@ std::size_t end_of_no_arguments(std::string_view line, std::size_t at) {
 
 }  // namespace
 
+bool is_alnum(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
 std::string inert_word(std::string_view word) {
   const auto is_plain = [](char c) {
-    return is_word_char(c) || std::string_view("_@%+=:,./-").find(c) != std::string_view::npos;
+    return is_alnum(c) || std::string_view("_@%+=:,./-").find(c) != std::string_view::npos;
   };
   if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return std::string(word);
   std::string text = "$'";
   for (const char c : word) {
-    if (is_word_char(c) || c == '_' || c == ' ')
+    if (is_alnum(c) || c == '_' || c == ' ')
       text += c;
     else
       text += fmt::format("\\{:03o}", static_cast<unsigned char>(c));

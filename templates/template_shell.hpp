@@ -13,6 +13,9 @@ struct ShellPattern {
   std::string pattern, variable;  // "%a", "SLURM_ARRAY_TASK_ID"
 };
 
+// An ASCII letter or digit.
+bool is_alnum(char c);
+
 // A word that bash reads back, of letters, digits and `$ ' \` only where it is not plain already: nothing in
 // it can be expanded, wherever the placeholder stands.
 std::string inert_word(std::string_view word);

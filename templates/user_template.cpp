@@ -12,8 +12,6 @@ namespace ddlrun::templates {
 
 namespace {
 
-bool is_alnum(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 bool is_directive_value(std::string_view text) {
   if (text.empty() || text[0] == '-' || text.size() > 1024) return false;
   return std::all_of(text.begin(), text.end(), [](char c) {

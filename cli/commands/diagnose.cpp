@@ -34,13 +34,12 @@ struct DiagnoseOptions {
   bool json = false, list = false;
 };
 
-constexpr std::uint64_t max_signature_bytes = 1u << 20;
 constexpr std::string_view how_to_log = "mpirun --tag-output ... 2>&1 | tee job.log";
 
 std::shared_ptr<const SignatureSet> read_signatures(System& system, const std::string& file) {
   auto known = diagnose::read_known_signatures(system);
   if (file.empty()) return known;
-  SignatureSet own = diagnose::parse_signatures(system.files.read(file, max_signature_bytes), file);
+  SignatureSet own = diagnose::parse_signatures(system.files.read(file, diagnose::max_signature_bytes), file);
   return std::make_shared<const SignatureSet>(diagnose::merge_signatures(*known, std::move(own)));
 }
 

@@ -5,6 +5,7 @@
 #include "doctor/diagnose/signature.hpp"
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,6 +15,9 @@
 namespace ddlrun::diagnose {
 
 constexpr std::string_view signatures_schema = "ddlrun.signatures/1";
+
+// Of a file of signatures.
+constexpr std::uint64_t max_signature_bytes = 1u << 20;
 
 // Keys whose value is true or false; docs/diagnose.md has their meanings.
 constexpr auto signature_flags = std::to_array<std::pair<std::string_view, bool Signature::*>>(

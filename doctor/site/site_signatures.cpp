@@ -12,8 +12,6 @@ namespace ddlrun::diagnose {
 
 namespace {
 
-constexpr std::uint64_t max_site_signature_bytes = 1u << 20;
-
 struct SignatureText {
   std::string file, text;
 
@@ -32,7 +30,7 @@ void read_texts(System& system, KnownSet& found) {
   for (const std::string& file : list_signature_files(system)) {
     try {
       check_configuration_file(system, file);
-      found.texts.push_back({file, system.files.read(file, max_site_signature_bytes)});
+      found.texts.push_back({file, system.files.read(file, max_signature_bytes)});
     } catch (const Error& error) {
       found.refused.push_back(error.message());
     }

@@ -23,12 +23,9 @@ constexpr std::chrono::seconds poll_interval{5};
 bool is_back(System& system, const std::string& host, topology::HostPath path) {
   ProcessLimits limits;
   limits.timeout = std::chrono::seconds(15);
-  if (path == topology::HostPath::automatic && topology::has_slurm_path(system, {host})) {
-    Command step =
-        topology::plan_step_command(topology::find_step_variables(system.environment.variables), {host});
-    step.insert(step.end(), {"--immediate=5", "true"});
-    if (system.processes.run(step, limits).ok()) return true;
-  }
+  const bool has_step = path == topology::HostPath::automatic && topology::has_slurm_path(system, {host});
+  if (has_step && system.processes.run(topology::plan_trial_step(system.environment, {host}), limits).ok())
+    return true;
   return system.processes
       .run({"ssh", "-x", "-o", "BatchMode=yes", "-o", "ForwardAgent=no", "-o", "ConnectTimeout=5", "--", host,
             "true"},

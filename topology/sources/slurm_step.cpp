@@ -65,12 +65,6 @@ ProcessLimits step_limits() {
   return limits;
 }
 
-Command plan_trial_step(const Environment& environment, const std::vector<std::string>& hosts) {
-  Command command = plan_step_command(find_step_variables(environment.variables), hosts);
-  command.insert(command.end(), {fmt::format("--immediate={}", step_start_seconds), "true"});
-  return command;
-}
-
 std::string reason_of_srun(const ProcessResult& result) {
   if (!result.start_error.empty()) return "srun: " + result.start_error;
   if (result.timed_out) return fmt::format("srun starts nothing within {} s", step_limit.count());
@@ -168,6 +162,12 @@ Command plan_step_command(const std::vector<std::string>& left_out, const std::v
   command.insert(command.end(), {"srun", "--overlap", "--nodes=" + count, "--ntasks=" + count,
                                  "--nodelist=" + join(hosts, ","), "--quiet", "--mem=0", "--mpi=none",
                                  "--cpu-bind=none", "--export=ALL"});
+  return command;
+}
+
+Command plan_trial_step(const Environment& environment, const std::vector<std::string>& hosts) {
+  Command command = plan_step_command(find_step_variables(environment.variables), hosts);
+  command.insert(command.end(), {fmt::format("--immediate={}", step_start_seconds), "true"});
   return command;
 }
 

@@ -38,6 +38,9 @@ std::vector<std::string> find_step_variables(const EnvVars& environment);
 // find_step_variables().
 Command plan_step_command(const std::vector<std::string>& left_out, const std::vector<std::string>& hosts);
 
+// The step that shows whether srun reaches the hosts: `true` on each, at once or not at all.
+Command plan_trial_step(const Environment& environment, const std::vector<std::string>& hosts);
+
 // Whether a variable of Open MPI makes mpirun start its daemons by ssh inside a Slurm job.
 bool makes_mpirun_use_ssh(const Environment& environment);
 
