@@ -119,15 +119,15 @@ std::string render_skips(std::span<const Finding> findings) {
 
 // The paths that reached a host; the only path of a run is among them in any case.
 std::vector<Via> find_used_paths(const Examination& examination) {
-  if (examination.paths.size() == 1) return examination.paths;
   std::vector<Via> used;
+  const bool is_only = examination.paths.size() == 1;
   const std::size_t all = examination.hosts.size();
   for (std::size_t i = 0; i < examination.paths.size(); ++i) {
     const auto is_this = [&](const LostPath& lost) { return lost.via == examination.paths[i]; };
     const auto lost = std::find_if(examination.lost.begin(), examination.lost.end(), is_this);
     const bool has_host = i == 0 ? examination.unreached.size() < all
                                  : lost == examination.lost.end() || lost->hosts.size() < all;
-    if (has_host) used.push_back(examination.paths[i]);
+    if (is_only || has_host) used.push_back(examination.paths[i]);
   }
   return used;
 }
