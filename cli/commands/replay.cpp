@@ -140,8 +140,9 @@ LaunchSpec check_plan(System& system, const RunRecord& run, const std::string& r
   print_version_change(system, "ddlrun", run.ddlrun_version, DDLRUN_VERSION);
   System quiet = system;
   quiet.err = [](std::string_view) {};
-  const JobPlan job = plan_job_ranks(quiet, spec, rankfile_major(launcher.version),
-                                     find_host_path(launcher.version.kind, spec.launcher.words));
+  const JobPlan job = plan_job_ranks(
+      quiet, spec, rankfile_major(launcher.version),
+      find_host_path(launcher.version.kind, spec.launcher.words, system.environment.variables));
   check_same_machines(system, run, run_dir, job);
   const std::string then = system.files.read(run_dir + "/rankfile", rankfile::max_rankfile_bytes);
   if (!same_ranks(then, job.rankfile_text)) {

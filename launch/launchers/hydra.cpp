@@ -4,10 +4,12 @@
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "launch/launchers/command_builder.hpp"
+#include "topology/sources/slurm_step.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace ddlrun::launch {
@@ -96,13 +98,51 @@ void add_names(CommandBuilder& builder, const LaunchRequest& request, const EnvV
   builder.add_name_reasons();
 }
 
-bool chooses_launcher(const LauncherWords& words) {
-  return std::ranges::any_of(words.mpi_arguments, [](const std::string& word) {
-    return word.starts_with("-launcher") || word.starts_with("-bootstrap") || word.starts_with("-rmk");
-  });
+// srun starts a proxy on each host, which has all processors and memory of the job there, as
+// plan_step_command() requests them.
+void add_step_settings(CommandBuilder& builder, bool mpich, const EnvVars& environment) {
+  builder.set_unless_given(environment,
+                           mpich ? "HYDRA_LAUNCHER_EXTRA_ARGS" : "I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS",
+                           "--overlap --quiet --mem=0 --mpi=none --cpu-bind=none --export=ALL",
+                           "for srun: its step waits for no other one, and binds no rank");
+}
+
+void add_keepalives(CommandBuilder& builder, bool mpich, const EnvVars& environment) {
+  builder.set_unless_given(environment,
+                           mpich ? "HYDRA_LAUNCHER_EXTRA_ARGS" : "I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS",
+                           "-oServerAliveInterval=5 -oServerAliveCountMax=6",
+                           "for ssh: a host that goes away is noticed within 30 s, not a quarter of an hour");
+}
+
+// Variables of the job that would change the step.
+void leave_out_step_variables(CommandBuilder& builder, const EnvVars& environment) {
+  std::vector<std::string> words{"env"};
+  for (const std::string& name : topology::find_step_variables(environment))
+    words.insert(words.end(), {"-u", name});
+  if (words.size() > 1)
+    builder.add(std::move(words), "a step of one task on each host, whatever the job's own tasks are");
 }
 
 }  // namespace
+
+std::optional<std::string> find_hydra_bootstrap(LauncherKind kind, const LauncherWords& words,
+                                                const EnvVars& environment) {
+  const std::vector<std::string>& given = words.mpi_arguments;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const std::string_view word = std::string_view(given[i]).substr(given[i].starts_with("--") ? 1 : 0);
+    if (word.starts_with("-rmk")) return std::string();
+    for (const std::string_view option : {"-launcher", "-bootstrap"}) {
+      if (word == option) return i + 1 < given.size() ? given[i + 1] : std::string();
+      if (word.starts_with(std::string(option) + "=")) return std::string(word.substr(option.size() + 1));
+    }
+  }
+  for (const char* name :
+       {kind == LauncherKind::mpich ? "HYDRA_LAUNCHER" : "I_MPI_HYDRA_BOOTSTRAP", "HYDRA_BOOTSTRAP"}) {
+    const auto value = environment.find(name);
+    if (value != environment.end() && !value->second.empty()) return value->second;
+  }
+  return std::nullopt;
+}
 
 std::string render_machine_file(const RankMap& rank_map) {
   return render_runs(first_cycle(runs_of_hosts(rank_map), rank_map.hosts.size()));
@@ -111,23 +151,26 @@ std::string render_machine_file(const RankMap& rank_map) {
 LaunchCommand plan_hydra_command(const LaunchRequest& request, const EnvVars& environment) {
   refuse_mca(request);
   CommandBuilder builder(request);
+  const LauncherKind kind = request.launcher.version.kind;
+  const bool mpich = kind == LauncherKind::mpich;
+  const auto chosen = find_hydra_bootstrap(kind, request.words, environment);
+  const std::string bootstrap = chosen.value_or(request.has_step ? "slurm" : "ssh");
+  if (bootstrap == "slurm") leave_out_step_variables(builder, environment);
   builder.start(request.launcher.program);
-  const bool mpich = request.launcher.version.kind == LauncherKind::mpich;
-  builder.add({mpich ? "-launcher" : "-bootstrap", "ssh"}, "hosts are reached as ddlrun reaches them");
+  if (!chosen)
+    builder.add({mpich ? "-launcher" : "-bootstrap", bootstrap}, "hosts are reached as ddlrun reaches them");
   add_hosts(builder, request);
   builder.add({"-n", fmt::format("{}", request.ranks)}, "the ranks of the plan");
   if (!mpich) set_intel(builder, environment);
-  if (request.keepalives) {
-    builder.set_unless_given(
-        environment, mpich ? "HYDRA_LAUNCHER_EXTRA_ARGS" : "I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS",
-        "-oServerAliveInterval=5 -oServerAliveCountMax=6",
-        "for ssh: a host that goes away is noticed within 30 s, not a quarter of an hour");
-  }
+  if (bootstrap == "slurm")
+    add_step_settings(builder, mpich, environment);
+  else if (bootstrap == "ssh" && request.keepalives)
+    add_keepalives(builder, mpich, environment);
   add_names(builder, request, environment);
   if (request.words.tag_output) builder.add({"-prepend-rank"}, "each line starts with its rank");
   builder.add_asked(request.words.mpi_arguments);
   LaunchCommand command = std::move(builder).finish();
-  if (mpich && !chooses_launcher(request.words)) command.connections = request.rank_map->hosts.size();
+  if (mpich && bootstrap == "ssh") command.connections = request.rank_map->hosts.size();
   return command;
 }
 

@@ -69,6 +69,7 @@ struct LaunchRequest {
   std::vector<std::array<std::string, 3>> chosen_mca;  // chosen by ddlrun: name, value, why
   bool shares_cores = false;                           // several ranks on a core
   bool keepalives = false;                             // other hosts take part, whose loss must be noticed
+  bool has_step = false;                               // srun reaches all hosts, in a Slurm job
   RankProgram program;
   // Nothing: ranks get only what the launcher itself can set, which Open MPI alone allows.
   std::optional<RankMap> rank_map;

@@ -44,8 +44,11 @@ std::string make_token(const System& system) {
 PlacedRanks place_ranks(System& system, const LaunchSpec& spec) {
   PlacedRanks placed;
   placed.launcher = select_launcher(system, spec.launcher, spec.dry_run);
-  placed.job = plan_job_ranks(system, spec, rankfile_major(placed.launcher.version),
-                              find_host_path(placed.kind(), spec.launcher.words));
+  placed.job =
+      plan_job_ranks(system, spec, rankfile_major(placed.launcher.version),
+                     find_host_path(placed.kind(), spec.launcher.words, system.environment.variables));
+  placed.has_step =
+      placed.job.path == topology::HostPath::automatic && topology::has_slurm_path(system, placed.job.hosts);
   if (placed.kind() == LauncherKind::open_mpi)
     check_slurm_slots(system, spec, placed.job);
   else
@@ -281,6 +284,7 @@ LaunchCommand make_launch_command(const System& system, const LaunchSpec& spec, 
   // Without either, Open MPI starts the program itself, on hosts without ddlrun too.
   if (needs_rank_map || spec.monitor.supervise || plan.program.verify) request.rank_map = std::move(rank_map);
   request.keepalives = others;
+  request.has_step = plan.placed.has_step;
   request.shares_cores = spec.placement.plan.oversubscribe;
   if (others) request.ranks_of_hosts = count_ranks_of_hosts(plan.placed.job.ranks);
   const std::string& token = plan.program.token;

@@ -25,6 +25,7 @@ namespace ddlrun::launch {
 struct PlacedRanks {
   SelectedLauncher launcher;
   JobPlan job;
+  bool has_step = false;  // srun reaches all hosts, in a Slurm job
 
   LauncherKind kind() const { return launcher.version.kind; }
 };

@@ -3,6 +3,7 @@
 
 #include "base/text/error.hpp"
 #include "base/text/text.hpp"
+#include "launch/launchers/hydra.hpp"
 #include "launch/launchers/launch_command.hpp"
 #include "topology/sources/allocation.hpp"
 
@@ -179,8 +180,12 @@ SelectedLauncher select_launcher(System& system, const LauncherSpec& spec, bool 
   return choose_named(system, spec, *spec.kind, dry_run);
 }
 
-topology::HostPath find_host_path(LauncherKind kind, const LauncherWords& words) {
-  bool by_ssh = kind == LauncherKind::ssh || is_hydra(kind);
+topology::HostPath find_host_path(LauncherKind kind, const LauncherWords& words, const EnvVars& environment) {
+  if (is_hydra(kind)) {
+    const auto bootstrap = find_hydra_bootstrap(kind, words, environment);
+    return !bootstrap || *bootstrap == "slurm" ? topology::HostPath::automatic : topology::HostPath::ssh;
+  }
+  bool by_ssh = kind == LauncherKind::ssh;
   const auto read_plm = [&](const std::string& name, const std::string& value) {
     by_ssh = by_ssh || (name == "plm" && topology::excludes_slurm(value));
   };

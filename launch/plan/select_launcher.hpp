@@ -18,9 +18,9 @@ namespace ddlrun::launch {
 // is for another machine.
 SelectedLauncher select_launcher(System& system, const LauncherSpec& spec, bool dry_run = false);
 
-// How this launcher reaches other hosts in a Slurm job: srun and Open MPI start their processes by srun,
-// unless the user selects another plm of Open MPI; ssh and hydra, which ddlrun starts with ssh, need ssh.
-topology::HostPath find_host_path(LauncherKind kind, const LauncherWords& words);
+// How this launcher reaches other hosts in a Slurm job: srun, Open MPI and hydra start their processes by
+// srun, unless the user selects another plm of Open MPI or another bootstrap of hydra.
+topology::HostPath find_host_path(LauncherKind kind, const LauncherWords& words, const EnvVars& environment);
 
 // The major version of Open MPI whose form the rankfile has. Other launchers do not read it: for them it
 // shows the plan in a form that people know.

@@ -59,7 +59,9 @@ no_ssh doctor
 expect 0 '' in_job "$tool" -v gen-rankfile --strict 2x2 node2,node3
 same "gen-rankfile" 4 "$(grep -c '^rank ' "$work/out")"
 no_ssh gen-rankfile
-for launcher in srun openmpi; do
+launchers=(srun openmpi)
+[ -z "$(type -P mpirun.mpich)" ] || launchers+=(mpich)
+for launcher in "${launchers[@]}"; do
   expect 0 '' in_job "$tool" -v launch --launcher $launcher --verify 2x2 -- hostname
   same "$launcher: ranks" "$places" "$(sort "$work/out")"
   says '4 of 4 ranks are where they were planned' $launcher

@@ -106,6 +106,32 @@ TEST_CASE("hydra: each host once in its file where the ranks go over the hosts i
   CHECK(file({{"h1", 0, {0, 2}}, {"h2", 0, {1, 3, 4}}}) == "h1:1\nh2:1\nh1:1\nh2:2\n");
 }
 
+TEST_CASE("hydra in a Slurm job: its proxies are a step of the job, unless the user selects another way") {
+  const auto plan = [](LauncherKind kind, const EnvVars& variables, const Command& words = {}) {
+    LaunchRequest request = ask(kind);
+    request.has_step = request.keepalives = true;
+    request.words.mpi_arguments = words;
+    return launch::plan_launch_command(request, variables);
+  };
+  const auto starts = [](const LaunchCommand& line, const Command& words) {
+    return std::equal(words.begin(), words.end(), line.argv.begin());
+  };
+  const LaunchCommand step = plan(LauncherKind::mpich, {{"SLURM_JOB_ID", "7"}, {"SLURM_CPUS_PER_TASK", "1"}});
+  CHECK(starts(step, {"env", "-u", "SLURM_CPUS_PER_TASK", "mpiexec", "-launcher", "slurm", "-f"}));
+  CHECK(step.environment.at("HYDRA_LAUNCHER_EXTRA_ARGS").starts_with("--overlap "));
+  CHECK(step.connections == 0);  // srun is its only child
+  const LaunchCommand intel = plan(LauncherKind::intel_mpi, {});
+  CHECK(starts(intel, {"mpiexec", "-bootstrap", "slurm", "-machinefile"}));
+  CHECK(intel.environment.at("I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS").starts_with("--overlap "));
+  const LaunchCommand by_word = plan(LauncherKind::mpich, {}, {"-launcher", "ssh"});
+  CHECK(starts(by_word, {"mpiexec", "-f"}));
+  CHECK(by_word.environment.at("HYDRA_LAUNCHER_EXTRA_ARGS").starts_with("-oServerAlive"));
+  CHECK(by_word.connections == 2);
+  const LaunchCommand by_variable = plan(LauncherKind::intel_mpi, {{"I_MPI_HYDRA_BOOTSTRAP", "rsh"}});
+  CHECK(starts(by_variable, {"mpiexec", "-machinefile"}));
+  CHECK(by_variable.environment.count("I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS") == 0);
+}
+
 TEST_CASE("hydra: hosts in rank order, consecutive ones folded; no value on the line") {
   CHECK(launch::render_machine_file(two_by_two(true)) == "h1:1\nh2:1\n");
   CHECK(launch::render_machine_file(two_by_two(false)) == "h1:2\nh2:2\n");

@@ -138,19 +138,38 @@ TEST_CASE("srun starts nothing outside the allocation") {
   CHECK_THROWS_AS(launch::check_srun_hosts(here.system, {"n1", "n3"}), Error);
 }
 
-TEST_CASE("srun and Open MPI need no ssh in a Slurm job, other launchers do, and so does another plm") {
+TEST_CASE("only --launcher ssh needs ssh in a Slurm job, and what a user selects: a plm, a bootstrap") {
   using topology::HostPath;
   launch::LauncherWords plain, by_mca, by_word, unrelated;
   by_mca.mca = {{"plm", "rsh"}};
   by_word.mpi_arguments = {"--prtemca", "plm", "ssh"};
   unrelated.mca = {{"plm", "slurm"}, {"plm_rsh_agent", "ssh"}};
-  CHECK(find_host_path(LauncherKind::open_mpi, plain) == HostPath::automatic);
-  CHECK(find_host_path(LauncherKind::srun, plain) == HostPath::automatic);
-  CHECK(find_host_path(LauncherKind::open_mpi, unrelated) == HostPath::automatic);
-  CHECK(find_host_path(LauncherKind::open_mpi, by_mca) == HostPath::ssh);
-  CHECK(find_host_path(LauncherKind::open_mpi, by_word) == HostPath::ssh);
-  for (const LauncherKind kind : {LauncherKind::ssh, LauncherKind::mpich, LauncherKind::intel_mpi})
-    CHECK(find_host_path(kind, plain) == HostPath::ssh);
+  const auto path = [](LauncherKind kind, const launch::LauncherWords& words, const EnvVars& variables = {}) {
+    return launch::find_host_path(kind, words, variables);
+  };
+  CHECK(path(LauncherKind::open_mpi, plain) == HostPath::automatic);
+  CHECK(path(LauncherKind::srun, plain) == HostPath::automatic);
+  CHECK(path(LauncherKind::open_mpi, unrelated) == HostPath::automatic);
+  CHECK(path(LauncherKind::open_mpi, by_mca) == HostPath::ssh);
+  CHECK(path(LauncherKind::open_mpi, by_word) == HostPath::ssh);
+  CHECK(path(LauncherKind::ssh, plain) == HostPath::ssh);
+  for (const LauncherKind kind : {LauncherKind::mpich, LauncherKind::intel_mpi}) {
+    CHECK(path(kind, plain) == HostPath::automatic);
+    for (const auto& [words, expected] :
+         std::vector<std::pair<Command, HostPath>>{{{"-launcher", "ssh"}, HostPath::ssh},
+                                                   {{"-bootstrap=rsh"}, HostPath::ssh},
+                                                   {{"--bootstrap", "slurm"}, HostPath::automatic},
+                                                   {{"-rmk", "pbs"}, HostPath::ssh},
+                                                   {{"-verbose"}, HostPath::automatic}}) {
+      launch::LauncherWords asked;
+      asked.mpi_arguments = words;
+      CHECK(path(kind, asked) == expected);
+    }
+    CHECK(path(kind, plain, {{"HYDRA_BOOTSTRAP", "ssh"}}) == HostPath::ssh);
+  }
+  CHECK(path(LauncherKind::intel_mpi, plain, {{"I_MPI_HYDRA_BOOTSTRAP", "rsh"}}) == HostPath::ssh);
+  CHECK(path(LauncherKind::mpich, plain, {{"I_MPI_HYDRA_BOOTSTRAP", "rsh"}}) == HostPath::automatic);
+  CHECK(path(LauncherKind::mpich, plain, {{"HYDRA_LAUNCHER", "ssh"}}) == HostPath::ssh);
 }
 
 TEST_SUITE_END();
