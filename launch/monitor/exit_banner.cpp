@@ -26,8 +26,8 @@ bool opens_banner(std::string_view line) {
 
 bool is_report_of_end(std::string_view line) {
   static constexpr std::string_view reports[] = {
-      "The first process to do so was", "Process name: [[", "Exit code:",
-      "Exited with exit code",          "EXIT CODE:",       "BAD TERMINATION"};
+      "The first process to do so was", "Process name: [", "Exit code:",
+      "Exited with exit code",          "EXIT CODE:",      "BAD TERMINATION"};
   return std::ranges::any_of(reports, [&](std::string_view text) { return line.find(text) != line.npos; });
 }
 
