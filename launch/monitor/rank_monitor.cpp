@@ -41,6 +41,7 @@ RankMonitor::RankMonitor(const std::vector<PlannedRank>& planned, std::string to
       is_here_(std::move(is_here)),
       last_tick_(start),
       idle_delay_(std::max<Time::duration>(least_idle_delay, 2 * sample_interval(stall_after))),
+      stall_after_(seconds(stall_after)),
       kills_programs_(kills_programs) {
   for (const PlannedRank& rank : planned) {
     ranks_[rank.rank] = {rank.host, rank.local_rank < heartbeat_ranks, false, {}, {}, start, false};
@@ -80,6 +81,7 @@ void RankMonitor::take(RankReport report, Time now) {
   }
   if (report.sign == RankStatus::resumed || report.sign == RankStatus::ended) {
     const bool stood = rank.is_reported && rank.stall;
+    if (rank.stall && is_stuck(*rank.stall)) released_ = now;
     if (stood && report.sign == RankStatus::resumed) resumed_[report.rank] = report.stall.seconds;
     if (report.sign == RankStatus::resumed && record_.raised == report.rank) record_.raised.reset();
     rank.stall.reset();
@@ -192,6 +194,8 @@ void RankMonitor::report_idle(Time now, std::vector<MonitorEvent>& news) {
     has_news = true;
     first = std::min(first, rank.since);
   }
+  // The others waited for a rank that was stopped: they need time to go on.
+  if (!all_quiet && released_ && now - *released_ < stall_after_) return;
   if (!has_news || (now - last < idle_delay_ && now - first < most_idle_delays * idle_delay_)) return;
   for (const std::uint32_t number : idle) ranks_.at(number).is_reported = true;
   if (!computing.empty()) return report_computing(computing, news);

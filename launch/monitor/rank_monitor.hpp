@@ -119,7 +119,8 @@ class RankMonitor {
   std::map<std::uint32_t, int> resumed_;  // with the seconds for which it stood; not yet printed
   std::optional<Time> first_report_;
   Time last_tick_, first_failed_;
-  std::chrono::steady_clock::duration idle_delay_;
+  std::optional<Time> released_;  // when the last rank that was stopped went on
+  std::chrono::steady_clock::duration idle_delay_, stall_after_;
   bool kills_programs_ = false;
   bool expects_saves_ = false;
   bool urgent_ = false;

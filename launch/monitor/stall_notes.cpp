@@ -121,7 +121,11 @@ IdleRanks RankMonitor::idle_ranks(std::vector<std::uint32_t>& ranks) const {
                   ""};
   if (alive == 1) named.others = "the only one left";
   if (all_quiet && !is_all) named.others = quiet_others(alive - ranks.size());
-  if (!all_quiet) named.others = others_of(idle.size(), alive);
+  if (!all_quiet) {
+    named.others = others_of(idle.size(), alive);
+    if (!sleeps_of_own_will(named.stall))
+      named.waiters = ranks.size() == 1 ? "it may wait for another rank" : "they may wait for another rank";
+  }
   if (!awaited.empty())
     named.waiters = fmt::format("the others seem to wait for {}", ranks.size() == 1 ? "it" : "them");
   const std::vector<std::uint32_t>& left = record_.left_early;

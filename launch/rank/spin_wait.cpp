@@ -41,6 +41,12 @@ bool waits_for_gpu(std::string_view name) {
 
 }  // namespace
 
+bool are_enough(const CodeSamples& samples) {
+  std::size_t all = 0;
+  for (const auto& [name, count] : samples) all += count;
+  return all >= least_samples;
+}
+
 std::string find_own_code(const CodeSamples& samples) {
   std::size_t all = 0, own = 0, waits = 0, most = 0;
   std::string file;

@@ -14,6 +14,9 @@ namespace ddlrun::launch {
 // too; nothing if the samples are too few to decide.
 std::optional<std::string> find_spin_library(const CodeSamples& samples);
 
+// Whether the samples are enough for find_own_code().
+bool are_enough(const CodeSamples& samples);
+
 // The file whose code a busy process runs most ("python3.11"); "" where it may wait: for other ranks, a GPU
 // or OpenMP's threads, or where samples are too few.
 std::string find_own_code(const CodeSamples& samples);

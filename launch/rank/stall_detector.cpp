@@ -125,9 +125,11 @@ bool StallDetector::polls(Time now, const TreeSnapshot& sample) const {
 // The library, where a rank waits at full speed; "" where it works; nothing if that is not known yet.
 std::optional<std::string> StallDetector::spins_in(Time now, int pid) {
   if (!sample_code_ || now - last_bytes_ < report_after_ / 2) return "";
-  for (const auto& [name, count] : sample_code_(pid)) code_[name] += count;
+  for (const auto& [name, count] : sample_code_(pid)) {
+    code_[name] += count;
+    busy_code_[name] += count;
+  }
   std::optional<std::string> library = find_spin_library(code_);
-  own_code_ = find_own_code(code_);
   if (library) code_.clear();
   return library;
 }
@@ -136,11 +138,14 @@ std::optional<std::string> StallDetector::spins_in(Time now, int pid) {
 StallEvent StallDetector::report_work(Time now, const Stall& stall, const StallEvent& event) {
   const auto quiet = now - std::max(last_bytes_, last_idle_);
   if (event.kind != StallEvent::nothing || computes_ || quiet < report_after_) return event;
+  // On a busy machine a look gives few samples.
+  const bool comes_later = !busy_code_.empty() && !are_enough(busy_code_) && quiet < 2 * report_after_;
+  if (comes_later) return event;
   computes_ = true;
   StallEvent work{StallEvent::computes, stall};
   work.stall.state = 'C';
   work.stall.seconds = static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(quiet).count());
-  work.stall.waits_in = own_code_;
+  work.stall.waits_in = find_own_code(busy_code_);
   return work;
 }
 
@@ -185,6 +190,7 @@ StallEvent StallDetector::take(Time now, const TreeSnapshot& sample) {
   last_look_ = now;
   last_ = sample;
   if (!busy) code_.clear();
+  if (!busy || waits) busy_code_.clear();
   if (is_undecided)
     return reported_ == 0 && computes && code_.empty() ? report_work(now, stall, {}) : StallEvent();
   if (waits) {

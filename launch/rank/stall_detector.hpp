@@ -61,7 +61,7 @@ class StallDetector {
   std::chrono::milliseconds every_, report_after_;
   SampleCode sample_code_;
   CodeSamples code_;       // of a rank that gets little CPU time, until they are enough to decide
-  std::string own_code_;   // of the last look
+  CodeSamples busy_code_;  // of all looks since it last waited
   bool computes_ = false;  // reported
   Time last_progress_, last_bytes_, last_idle_, last_look_;
   std::optional<TreeSnapshot> last_;

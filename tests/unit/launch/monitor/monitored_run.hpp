@@ -18,7 +18,7 @@ struct MonitoredRun {
   std::vector<std::string> reported;
   int now = 0;
 
-  MonitoredRun() : watch(planned(), "T", start) {}
+  explicit MonitoredRun(int stall_after = 0) : watch(planned(), "T", start, {}, false, stall_after) {}
 
   static std::vector<launch::PlannedRank> planned() {
     std::vector<launch::PlannedRank> ranks(4);

@@ -22,10 +22,26 @@ TEST_CASE("an idle rank is only noted, with what the others do") {
   REQUIRE(run.reported.size() == 1);
   CHECK(run.reported[0] ==
         "13 note rank 3 on h2 has used almost no CPU time and moved no bytes for 50 s, while 3 of 4 ranks "
-        "go on: process 813 (train) sleeps in futex_wait");
+        "go on: process 813 (train) sleeps in futex_wait; it may wait for another rank");
   run.say(3, RankStatus::stalled, stopped_stall);  // and then somebody stops it
   run.pass(5, "12");
   CHECK(run.received("is stopped (SIGSTOP)"));
+}
+
+TEST_CASE("a rank that waited for one that was stopped gets time to go on") {
+  Run run(60);
+  run.pass(10, "12");
+  for (std::uint32_t rank : {1u, 2u, 3u}) run.say(rank, RankStatus::stalled, asleep_stall);
+  run.say(0, RankStatus::stalled, stopped_stall);
+  run.pass(5, "12");
+  REQUIRE(run.reported.size() == 1);
+  CHECK(run.received("is stopped (SIGSTOP)"));
+  run.say(0, RankStatus::resumed, stopped_stall);
+  run.pass(50, "12");
+  CHECK(run.reported.size() == 2);  // rank 0 goes on
+  run.pass(20, "12");
+  REQUIRE(run.reported.size() == 3);
+  CHECK(run.received("ranks 1-3 have used almost no CPU time"));
 }
 
 TEST_CASE("ranks that spin are noted only where no rank works") {

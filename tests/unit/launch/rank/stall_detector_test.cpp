@@ -336,6 +336,21 @@ TEST_CASE("few samples of a rank that gets little CPU time are added up") {
   CHECK(stalls == 1);
 }
 
+TEST_CASE("few samples of the code of a rank that computes are added up, and its report waits for them") {
+  StallDetector detector(60, Time{}, [](int) { return CodeSamples{{"python3.11", 2}}; });
+  TreeSnapshot sample = first_sample();
+  std::vector<StallEvent> events;
+  for (int at = 0; at <= 100; at += 5) {
+    sample.cpu_ns += 500'000'000;
+    sample.delayed_ns += 4'400'000'000;
+    const StallEvent event = detector.take(Time{} + seconds(at), sample);
+    if (event.kind != StallEvent::nothing) events.push_back(event);
+  }
+  REQUIRE(events.size() == 1);
+  CHECK(events[0].kind == StallEvent::computes);
+  CHECK(events[0].stall.waits_in == "python3.11");
+}
+
 TEST_CASE("the code of a rank is sampled only where it has moved no byte for long") {
   int samples = 0;
   StallDetector detector(60, Time{}, [&](int) { return ++samples, CodeSamples{{"train", 100}}; });
