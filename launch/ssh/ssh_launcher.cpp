@@ -303,7 +303,9 @@ void SshLauncher::take_signal(int signal) {
   const bool ends = signal != SIGUSR1 && signal != SIGUSR2;
   // What is sent to a whole group comes to us by two ways.
   if (ends && signal == signal_ && children_.now() - signalled_ < std::chrono::seconds(1)) return;
-  if (started_) send_to_all(SshMessageType::signal, static_cast<std::uint32_t>(signal));
+  // TERM, as under the other launchers, for Ctrl-C too.
+  const int to_ranks = signal == SIGINT ? SIGTERM : signal;
+  if (started_) send_to_all(SshMessageType::signal, static_cast<std::uint32_t>(to_ranks));
   if (!ends) return;
   const bool again = signal_ != 0;
   signal_ = signal;

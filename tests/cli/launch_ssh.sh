@@ -224,6 +224,11 @@ kill -TERM -- -$job
 wait $job
 same "TERM to the whole group: the ranks still have their time" 75 $?
 for rank in 0 1; do same "rank $rank of the group: TERM once" TERM "$(cat term.$rank)"; done
+start_counter
+kill -INT $job # by a shell's & it is ignored in the ranks
+wait $job
+same "INT: the ranks get TERM, as under the other launchers" 75 $?
+for rank in 0 1; do same "rank $rank: TERM for INT" TERM "$(cat term.$rank)"; done
 # The launcher ends ranks by TERM, whatever signal it got: a shell wants to know its own.
 echo 'touch ready.$DDLRUN_RANK; exec sleep 20' > sleeper.sh
 start_counter group sleeper.sh
