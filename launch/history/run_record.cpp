@@ -41,7 +41,7 @@ std::string RunFailure::words() const {
 bool RunEnd::is_cancelled() const {
   const bool ends =
       stopped_by == SIGINT || stopped_by == SIGTERM || stopped_by == SIGHUP || stopped_by == SIGQUIT;
-  return ends && exit_status != 0 && !is_saved();
+  return ends && !is_saved();
 }
 
 bool RunEnd::is_saved() const { return exit_status == saved_status; }

@@ -24,8 +24,8 @@ struct RunEnd {
   int signal = 0;       // that ended mpirun, or 0
   int stopped_by = 0;   // the signal by which a user or a scheduler stopped ddlrun, or 0
 
-  // Ended on request, by Ctrl-C, cancel or the end of its job. A run that ended well or saved is none, nor
-  // one that died of a signal that only warns, as USR1.
+  // Ended on request, by Ctrl-C, cancel or the end of its job, whatever its program then exits with. A run
+  // that saved is none, nor one that died of a signal that only warns, as USR1.
   bool is_cancelled() const;
   // Its program saved its state and can continue: no failure.
   bool is_saved() const;

@@ -235,7 +235,7 @@ TEST_CASE("rows and their results") {
         Stop{15, 143, 15, "cancelled", "stopped by signal 15 (SIGTERM)", false},
         Stop{2, 130, 11, "cancelled", "rank 3 on h2: signal 11", false},  // it crashed before
         Stop{10, 138, 10, "signal 10", "rank 3 on h2: signal 10", true},  // USR1 only warns
-        Stop{10, 75, 0, "saved", "", false}, Stop{15, 0, 0, "ok", "", false},
+        Stop{10, 75, 0, "saved", "", false}, Stop{15, 0, 0, "cancelled", "", false},
         Stop{0, 143, 15, "signal 15", "rank 3 on h2: signal 15", true}}) {
     CAPTURE(stop.words);
     RunRecord stopped = run;
