@@ -110,11 +110,12 @@ void check_driver_host_settings(const CheckInput& input, const std::set<std::str
   std::vector<std::string> names;
   for (const std::string_view line : input.driver_host.facts.list("environment.settings")) {
     const std::string name(line.substr(0, line.find('=')));
-    const bool forwarded_signal =
-        name.starts_with("OMPI_MCA_") || name.starts_with("PMIX_MCA_") || name.starts_with("PRTE_MCA_");
+    // Slurm 23.11 and later set those of hydra in each job; mpirun alone reads them.
+    const bool forwarded_or_own = name.starts_with("OMPI_MCA_") || name.starts_with("PMIX_MCA_") ||
+                                  name.starts_with("PRTE_MCA_") || name.starts_with("I_MPI_HYDRA_");
     const bool exported =
         std::find(input.job.exports.begin(), input.job.exports.end(), name) != input.job.exports.end();
-    if (!forwarded_signal && !exported && common.count(std::string(line)) == 0) names.push_back(name);
+    if (!forwarded_or_own && !exported && common.count(std::string(line)) == 0) names.push_back(name);
   }
   if (names.empty()) return;
   std::vector<std::string> flags;

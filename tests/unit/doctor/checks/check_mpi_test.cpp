@@ -296,7 +296,8 @@ TEST_CASE("MPI-07: settings that differ between hosts, and those of the driver h
     input.host(name).facts.set_list("mpi.parameter_files",
                                     {"/etc/openmpi/openmpi-mca-params.conf: btl = ^uct"});
   }
-  input.driver_host.facts.set_list("environment.settings", {"NCCL_DEBUG=WARN", "OMPI_MCA_btl=tcp,self"});
+  input.driver_host.facts.set_list(
+      "environment.settings", {"NCCL_DEBUG=WARN", "OMPI_MCA_btl=tcp,self", "I_MPI_HYDRA_BOOTSTRAP=slurm"});
   auto findings = run_check("MPI-07", input);
   CHECK(find_one(findings, Verdict::pass).hosts.size() == 4);
   CHECK(findings.size() == 1);
