@@ -168,7 +168,7 @@ def read_images(metadata, directory):
 
 def transform(metadata, images):
     """The crop in the middle, then (x - mean) * scale."""
-    x = torch.from_numpy(np.ascontiguousarray(images)).float()
+    x = torch.from_numpy(np.array(images)).float()  # a copy: PyTorch warns of memory that is read-only
     mean = torch.tensor([float(v) for v in metadata["image_mean"].split(",") if v] or [0.0])
     scale = torch.tensor([float(v) for v in metadata["image_scale"].split(",") if v] or [1.0])
     if mean.numel() > x.shape[1]:  # one for each pixel

@@ -163,6 +163,11 @@ OpenedCheckpoint open_checkpoint(const CheckpointDisk& disk, const std::string& 
   auto found = with_hint("ddl-train --checkpoint NEW_DIR   # trains again",
                          [&] { return find_checkpoint(disk, path); });
   if (found) return {found->path, std::move(found->header), std::move(found->skipped)};
+  // `best` before the first test.
+  const std::string parent = directory_of(path);
+  if (!parent.empty() && find_checkpoint(disk, parent))
+    throw Error(ErrorKind::request,
+                {"there is no checkpoint here", printable(path), newest_instead(path, reader)});
   throw Error(ErrorKind::request, {"there is no checkpoint here", printable(path),
                                    "ddl-train --checkpoint DIR writes them; ls " + quote_shell(path)});
 }

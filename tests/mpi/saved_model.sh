@@ -17,6 +17,8 @@ expect 0 "test accuracy $wanted %" "$train" test "$work/resnet" --data synthetic
 expect 0 "test accuracy $wanted %" "$train" test "$work/resnet"
 grep -q "(the data of the checkpoint's training)" "$work/out" || fail "other data: $(head -1 "$work/out")"
 expect_refusal 3 'there is no checkpoint here' "$train" test "$work"
+expect_refusal 3 'there is no checkpoint here' "$train" test "$work/lenet5/bset"
+grep -q "try: ddl-train test $work/lenet5   # takes the newest" "$work/err" || fail "no remedy for a name beside checkpoints: $(cat "$work/err")"
 expect_refusal 2 'test takes one checkpoint' "$train" test
 expect_refusal 3 'classes, the checkpoint has 4' "$train" test "$work/resnet" --data "$subset"
 
