@@ -245,7 +245,7 @@ CheckResult evaluate_load(const CheckInput& input, const HostReport& host) {
                             : render_hogs(hogs));
   result.expected = "no other program computes here";
   result.why = "a rank that shares its core makes all ranks wait in every step";
-  result.remedy = {{"ps -o pid,user,etime,time,comm --sort=-time -e | head"},
+  result.remedy = {{"top -b -n 1 | head -n 17"},
                    false,
                    false,
                    input.job.has_whole_hosts

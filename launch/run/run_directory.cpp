@@ -26,8 +26,13 @@ std::string choose_run_dir(System& system, const std::string& wanted, bool creat
   const std::string time = render_time_for_names(system.clock.now());
   if (!create) return state + "/dry-runs/" + time;  // beside the runs: launch does not follow the script
   const std::string base = state + "/runs", prefix = base + "/" + time + "-";
-  system.files.make_directories(base);
-  return system.files.make_directory(prefix);
+  try {
+    system.files.make_directories(base);
+    return system.files.make_directory(prefix);
+  } catch (const Error& error) {
+    const Message& message = error.message();
+    throw Error(error.kind(), {message.what, message.where, message.hint + "; or --run-dir ./run"});
+  }
 }
 
 }  // namespace ddlrun::launch
