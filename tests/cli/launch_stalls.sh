@@ -38,7 +38,7 @@ idles() {
   has "idle" idle.err "ddlrun: note: rank 0 on $(hostname) has used almost no CPU time"
   has_not "idle" idle.err "warning"
   # While it hangs, others show the same note.
-  "$DDLRUN" launch 1 --run-dir hangs --stall-timeout 1 -- sleep 8 > hangs.out 2> hangs.err < /dev/null &
+  "$DDLRUN" launch 1 --run-dir hangs --stall-timeout 1 -- sleep 15 > hangs.out 2> hangs.err < /dev/null &
   job=$!
   for _ in $(seq 1 50); do [[ $("$DDLRUN" top --once hangs 2> /dev/null) == *stall:* ]] && break; sleep 0.1; done
   "$DDLRUN" top --once hangs > hangs.top

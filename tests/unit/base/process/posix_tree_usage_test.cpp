@@ -92,7 +92,7 @@ TEST_CASE("memory and bytes") {
   });
   const TreeUsage usage = read_tree_usage(worker.pid());
   CHECK(usage.resident_bytes > bytes);
-  CHECK(usage.resident_bytes < 2 * bytes);
+  CHECK(usage.resident_bytes < 3 * bytes);  // AddressSanitizer of GCC 14 takes as much again
   CHECK(usage.io_bytes >= bytes);
   CHECK(usage.io_bytes < 2 * bytes);
 }
