@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <set>
@@ -83,6 +84,29 @@ std::string render_places_to_edit(const std::vector<job_scripts::Unsupported>& u
 
 constexpr std::size_t max_errors_shown = 3;
 
+// Errors of the script itself, so far as no conversion mends them: what starts the ranks stays as it was.
+std::vector<job_scripts::Finding> find_old_errors(const job_scripts::JobScript& script) {
+  constexpr std::array<std::string_view, 7> mended{
+      "shebang-missing", "shebang-not-first",          "bash-under-sh", "crlf", "web-page-remains",
+      "cd-to-home",      "launcher-of-other-scheduler"};
+  auto findings = job_scripts::lint_script(script, {});
+  std::erase_if(findings, [&](const job_scripts::Finding& finding) {
+    return finding.severity != job_scripts::Severity::error ||
+           std::ranges::find(mended, finding.id) != mended.end();
+  });
+  return findings;
+}
+
+std::string render_old_errors(const std::string& file, const std::vector<job_scripts::Finding>& errors) {
+  if (errors.empty()) return "";
+  std::string text = fmt::format("ddlrun: the old script has {} error{}: ddlrun lint-script {}\n",
+                                 errors.size(), errors.size() == 1 ? "" : "s",
+                                 file == "-" ? "- < SCRIPT" : printable_path(quote_shell(file)));
+  for (std::size_t i = 0; i < std::min(errors.size(), max_errors_shown); ++i)
+    text += fmt::format("  line {}: {}\n", errors[i].place.line, printable(errors[i].what, 400));
+  return text;
+}
+
 // Mistakes that came along from the old script, or that nothing could be made of; nothing if there is none.
 std::string render_errors_left(const ConvertOptions& options, const std::string& text,
                                const templates::SiteProfile* site) {
@@ -128,8 +152,8 @@ std::optional<Command> unwrap_launcher(const Command& command) {
 job_scripts::LauncherOptions sort_options(const Command& command) {
   const auto nested = frameworks::find_nested_launcher(command);
   if (!nested) return {};
-  auto [variables, left_out] = frameworks::sort_launcher_options(*nested);
-  return {std::move(variables), std::move(left_out)};
+  auto [variables, left_out, unknown] = frameworks::sort_launcher_options(*nested);
+  return {std::move(variables), std::move(left_out), std::move(unknown)};
 }
 
 // A profile in a file is named by its whole path, so that `submit` finds it from anywhere.
@@ -174,13 +198,20 @@ int run_convert(System& system, const ConvertOptions& options) {
   if (to_job_file) return convert_to_job_file(system, options, script, site ? &*site : nullptr);
   const auto conversion = job_scripts::convert_script(script, to, site ? &*site : nullptr);
   write_output(system, options, conversion.text);
+  const auto old_errors = find_old_errors(script);
   const std::string errors = render_errors_left(options, conversion.text, site ? &*site : nullptr);
-  const bool wrong = std::any_of(conversion.unsupported.begin(), conversion.unsupported.end(),
-                                 [](const auto& item) { return item.wrong; });
-  std::string said = render_list(options.file, conversion.unsupported) + errors;
-  if (wrong || !errors.empty()) said += "ddlrun: do not submit the new script unchanged (status 1)\n";
+  std::vector<job_scripts::Unsupported> wrong = conversion.unsupported;
+  for (const auto& error : old_errors) wrong.push_back({error.place.line, error.what, error.hint, true});
+  const std::string places = render_places_to_edit(wrong);
+  std::string said = render_list(options.file, conversion.unsupported) +
+                     render_old_errors(options.file, old_errors) + errors;
+  const bool is_faulty = !places.empty() || !errors.empty();
+  if (is_faulty)
+    said += fmt::format(
+        "ddlrun: do not submit the new script unchanged{}{} (status 1)\n",
+        places.empty() ? "" : ", for what stood in " + printable(base_name(options.file), 100), places);
   system.err(said);
-  return wrong || !errors.empty() ? 1 : 0;
+  return is_faulty ? 1 : 0;
 }
 
 }  // namespace

@@ -82,7 +82,9 @@ LauncherOptions sort_launcher_options(const NestedLauncher& launcher) {
   LauncherOptions sorted;
   const bool is_horovodrun = launcher.name == "horovodrun";
   if (!is_horovodrun && !launcher.of_mpi) return sorted;
+  sorted.unknown = launcher.unknown;
   for (const Command& words : launcher.options) {
+    if (std::ranges::find(launcher.unknown, words[0]) != launcher.unknown.end()) continue;
     const TypedOption option = read_option(words);
     if (is_replaced(option.name)) continue;
     const auto variable = is_horovodrun ? horovod_variable_of(option) : std::nullopt;

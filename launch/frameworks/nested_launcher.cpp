@@ -4,6 +4,7 @@
 #include "base/text/interpreter.hpp"
 #include "base/text/text.hpp"
 #include "launch/frameworks/detect.hpp"
+#include "launch/frameworks/mpirun_options.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,22 +22,15 @@ struct LauncherSyntax {
   Starts starts;
   bool stays_on_host;
   bool lists_flags;          // `options` are those without a value; else those with one
-  std::string_view options;  // between blanks
+  std::string_view options;  // between blanks; mpirun's are in mpirun_options.cpp
+  bool of_mpi = false;
 };
 
 constexpr std::string_view torchrun_flags =
     " standalone m module no-python run-path use-env virtual-local-rank signals-to-handle-default ";
-constexpr std::string_view mpirun_values =
-    " n np c N npernode npersocket ppn perhost grr rr H host hosts f hostfile machinefile default-hostfile "
-    "rf "
-    "rankfile x map-by bind-to rank-by wdir wd path prefix am tune app launcher launcher-exec bootstrap "
-    "iface "
-    "output output-filename report-uri timeout cpu-set cpu-list personality stdin genvlist envlist rmk "
-    "configfile usize display localhost ";
 constexpr std::string_view srun_values = " n N c p A t w x J o e i D G q C d m B T W r L M S ";
 
-// Options as in torchrun 2.5, horovodrun 0.28, deepspeed 0.15, accelerate 1.1, Open MPI 4 and 5, MPICH 4.2,
-// Slurm 24.11.
+// Options as in torchrun 2.5, horovodrun 0.28, deepspeed 0.15, accelerate 1.1, Slurm 24.11.
 constexpr std::array syntaxes{
     LauncherSyntax{"torchrun", Starts::python_script, true, true, torchrun_flags},
     LauncherSyntax{"torch.distributed.run", Starts::python_script, true, true, torchrun_flags},
@@ -54,22 +48,16 @@ constexpr std::array syntaxes{
                    "timeline-mark-cycles no-timeline-mark-cycles no-stall-check hierarchical-allreduce "
                    "hierarchical-allgather no-hierarchical-allreduce no-hierarchical-allgather "
                    "log-with-timestamp log-without-timestamp prefix-output-with-timestamp torus-allreduce "},
-    LauncherSyntax{"mpirun", Starts::program, false, false, mpirun_values},
-    LauncherSyntax{"mpiexec", Starts::program, false, false, mpirun_values},
-    LauncherSyntax{"mpiexec.hydra", Starts::program, false, false, mpirun_values},
-    LauncherSyntax{"orterun", Starts::program, false, false, mpirun_values},
-    LauncherSyntax{"prterun", Starts::program, false, false, mpirun_values},
+    LauncherSyntax{"mpirun", Starts::program, false, false, "", true},
+    LauncherSyntax{"mpiexec", Starts::program, false, false, "", true},
+    LauncherSyntax{"mpiexec.hydra", Starts::program, false, false, "", true},
+    LauncherSyntax{"orterun", Starts::program, false, false, "", true},
+    LauncherSyntax{"prterun", Starts::program, false, false, "", true},
     LauncherSyntax{"srun", Starts::program, false, false, srun_values},
     LauncherSyntax{"jsrun", Starts::program, false, false,
                    " n r a c g l b d p nrs rs-per-host tasks-per-rs "},
     LauncherSyntax{"aprun", Starts::program, false, false, " n N d S sn ss cc j e "},
 };
-
-// Words of mpirun that two values follow.
-bool takes_two(std::string_view option) {
-  constexpr std::array names{"mca", "prtemca", "pmixmca", "gmca", "genv", "env", "gpmixmca", "prtemca"};
-  return std::ranges::find(names, option) != names.end();
-}
 
 const LauncherSyntax* find_syntax(const std::string& name) {
   const auto found = std::ranges::find(syntaxes, std::string_view(name), &LauncherSyntax::name);
@@ -83,12 +71,13 @@ std::string option_name(std::string_view word) {
   return name;
 }
 
-std::size_t count_values(const LauncherSyntax& syntax, std::string_view word, std::string_view name) {
-  if (word.find('=') != std::string_view::npos) return 0;
-  if (!syntax.lists_flags && takes_two(name)) return 2;
+OptionValues count_values(const LauncherSyntax& syntax, std::string_view word, std::string_view name,
+                          std::string_view next) {
+  if (syntax.of_mpi) return count_mpirun_values(word, name, next);
+  if (word.find('=') != std::string_view::npos) return {};
   const bool listed = syntax.options.find(" " + std::string(name) + " ") != std::string_view::npos;
   const bool joined = syntax.name == "srun" && !word.starts_with("--") && word.size() > 2;  // -n4
-  return listed != syntax.lists_flags && !joined ? 1 : 0;
+  return {listed != syntax.lists_flags && !joined ? 1U : 0U, true};
 }
 
 // mpirun's, mpiexec's and horovodrun's options that launch has too, by its own name.
@@ -110,6 +99,7 @@ struct InnerWords {
   Command words;  // from the program on
   Command shape;
   std::vector<Command> options;
+  std::vector<std::string> unknown;
   bool is_module = false, is_plain = false;  // -m; --no-python
 };
 
@@ -119,7 +109,9 @@ InnerWords skip_options(const LauncherSyntax& syntax, const Command& words, std:
     const std::string name = option_name(words[at]);
     inner.is_module = inner.is_module || name == "m" || name == "module";
     inner.is_plain = inner.is_plain || name == "no-python";
-    const std::size_t values = count_values(syntax, words[at], name);
+    const auto [values, is_sure] =
+        count_values(syntax, words[at], name, at + 1 < words.size() ? words[at + 1] : "");
+    if (!is_sure) inner.unknown.push_back(words[at]);
     const std::string_view own = syntax.starts == Starts::program ? own_option(name) : "";
     if (values == 1 && !own.empty() && at + 1 < words.size()) {
       inner.shape.emplace_back(own);
@@ -176,13 +168,13 @@ std::optional<NestedLauncher> find_nested_launcher(const Command& program) {
     if (inner.is_module) inner.words.insert(inner.words.begin(), "-m");
     inner.words.insert(inner.words.begin(), module ? program[0] : "python3");
   }
-  const bool of_mpi = syntax->options == mpirun_values;
   NestedLauncher nested{name,
                         std::move(inner.words),
                         std::move(inner.shape),
                         std::move(inner.options),
                         syntax->stays_on_host,
-                        of_mpi,
+                        syntax->of_mpi,
+                        std::move(inner.unknown),
                         false,
                         ""};
   if (syntax->options == torchrun_flags) read_torch_hosts(nested);

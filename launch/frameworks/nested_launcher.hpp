@@ -18,6 +18,7 @@ struct NestedLauncher {
   std::vector<Command> options;  // each with its values, as typed: {"--mca", "btl", "tcp"}, {"--np=4"}
   bool stays_on_host;            // starts ranks on its own host only: one for each host is a use of its own
   bool of_mpi;                   // mpirun and its other names; Open MPI's refuses to be started by a rank
+  std::vector<std::string> unknown;  // options of which it is not known how many values follow
   // torchrun without --nnodes and --standalone: its ranks on other hosts are no part of this training, and
   // nothing shows that this is meant.
   bool forgets_hosts = false;

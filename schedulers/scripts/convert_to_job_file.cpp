@@ -263,6 +263,8 @@ class JobFileWriter {
     for (const std::string& variable : options.variables) variables_.take(line, variable, variable);
     for (const std::string& option : options.left_out)
       leave(line, launcher + ": " + option, explain_left_out(option));
+    for (const std::string& option : options.unknown)
+      leave(line, launcher, fmt::format("option {} is not known: check program", option), true);
     for (const std::string& option : step_.unknown)
       leave(line, launcher + ": " + option, "left out: a job file has no key for it");
   }

@@ -26,8 +26,9 @@ struct JobFile {
 using UnwrapLauncher = std::function<std::optional<Command>(const Command&)>;
 
 // What the launcher's own options become: variables for the ranks, "NAME=value", and words that are left out.
+// `unknown`: options whose values, if any, may stand in the program.
 struct LauncherOptions {
-  std::vector<std::string> variables, left_out;
+  std::vector<std::string> variables, left_out, unknown;
 };
 using SortLauncherOptions = std::function<LauncherOptions(const Command&)>;
 

@@ -68,6 +68,7 @@ class LossFinder {
     keep_or_leave("begin", 'a', "ddlrun submit at that time", true);
     keep_or_leave("hold", 'h', "the job is queued at once", true);
     keep_or_leave("nice", 'p', "left out", true);
+    find_unread();
     find_streams_and_requeue();
     find_mail();
     find_environment();
@@ -106,6 +107,16 @@ class LossFinder {
           keeps_ ? fmt::format("no key: directives: ['{} ...'] takes it with its quotes", directive->option)
                  : fmt::format("no key: {}", next),
           wrong);
+  }
+
+  void find_unread() {
+    int last = 0;
+    for (const Directive& directive : script_.ignored_directives) {
+      if (directive.line == last) continue;
+      last = directive.line;
+      leave(last, script_.lines[static_cast<std::size_t>(last) - 1],
+            "not read by the scheduler that the script was for: left out", false);
+    }
   }
 
   void find_streams_and_requeue() {

@@ -140,7 +140,12 @@ std::vector<std::pair<std::string, std::string>> exports_of_launcher(const Scrip
     if (option == "-x") {
       ++i;
       found.emplace_back(words[i].text, typed(words[i]));
-    } else if ((option == "-genv" || option == "-env") && i + 2 < words.size()) {
+    } else if (option != "-genv" && option != "-env") {
+      continue;
+    } else if (words[i + 1].text.find('=') != std::string::npos) {  // of one word, as hydra takes it too
+      ++i;
+      found.emplace_back(words[i].text, typed(words[i]));
+    } else if (i + 2 < words.size()) {
       found.emplace_back(words[i + 1].text + "=" + words[i + 2].text,
                          words[i + 1].text + "=" + typed(words[i + 2]));
       i += 2;

@@ -134,6 +134,22 @@ expect 1 'srun: 2 ranks: the job has 8 places' "$DDLRUN" convert "$work/fewer.sh
 printf '#!/bin/bash\n#PBS -l select=2:ncpus=4:mpiprocs=4\nmpirun ./a\n./collect.sh\n' >"$work/after.pbs"
 expect 1 './collect.sh: runs after the program' "$DDLRUN" convert "$work/after.pbs" --to ddlrun.yaml
 
+# hydra's one word, and options whose values are no program; one that no table has.
+printf '%bmpirun -np 16 -genv I_MPI_PIN_DOMAIN=omp -env B=2 -outfile-pattern out.%%r -s all ./caffe train --solver=s.prototxt\n' "$head" >"$work/genv.sh"
+run "$DDLRUN" convert "$work/genv.sh" --to ddlrun.yaml
+for line in 'environment: [I_MPI_PIN_DOMAIN=omp, B=2]' 'program: [./caffe, train, "--solver=s.prototxt"]'; do
+  tr -d '"' <"$work/out" | grep -qxF -- "${line//\"/}" || fail "no line '$line': $(cat "$work/out")"
+done
+printf '%bmpirun -np 4 -no-such ./caffe\n' "$head" >"$work/unknown.sh"
+expect 1 'option -no-such is not known: check program' "$DDLRUN" convert "$work/unknown.sh" --to ddlrun.yaml
+
+# An error of the old script comes along, and the lines are named; a directive that is not read is no silent loss.
+printf '#!/bin/bash\n#SBATCH -N 2 --ntasks-per-node=4 -t 1:00:00\nsrun torchrun --nnodes=2 --nproc_per_node=4 --rdzv_endpoint=n1:29500 /w/t.py\n' >"$work/torch.sh"
+expect 1 'do not submit the new script unchanged, for what stood in torch.sh: line 3' "$DDLRUN" convert "$work/torch.sh" --to pbs
+has 'the error of the old script' "$work/err" 'line 3: srun starts torchrun 4 times on each host'
+printf '#!/bin/bash\n#SBATCH -N 1 -n 1 -t 1:00:00\ncd /\n#SBATCH --mem=4G\npython t.py\n' >"$work/unread.sh"
+expect 0 'unread.sh:4: #SBATCH --mem=4G: not read by the scheduler' "$DDLRUN" convert "$work/unread.sh" --to ddlrun.yaml
+
 # A job that puts itself back before its time limit; the shell waits for the program and passes its status on.
 cat >"$work/requeue.sh" <<'END'
 #!/bin/bash

@@ -33,6 +33,16 @@ TEST_CASE("the program of a launcher follows its options") {
                "./prog -n 3", false},
            Row{"mpiexec.hydra -ppn 2 -genv A b -print-all-exitcodes ./prog", "mpiexec.hydra", "./prog",
                false},
+           Row{"mpirun -np 16 -genv I_MPI_PIN_DOMAIN=omp -env A=1 ./caffe train", "mpirun", "./caffe train",
+               false},
+           // Arities from the launchers' own help and from tries with Intel MPI 2021.18.
+           Row{"mpirun -outfile-pattern out.%r -errfile-pattern e -s all -prepend-pattern %r ./caffe",
+               "mpirun", "./caffe", false},
+           Row{"mpirun -gtool vtune:0 -bootstrap-exec ssh -binding pin=yes -tmpdir d -umask 022 ./caffe",
+               "mpirun", "./caffe", false},
+           Row{"mpirun -demux poll -branch-count 4 -hosts-group a[1-2] -use-app-topology f ./caffe", "mpirun",
+               "./caffe", false},
+           Row{"mpirun -rr -silent-abort -psm2 -s -tune -n 4 ./caffe", "mpirun", "./caffe", false},
            Row{"srun -N2 -n 4 --mpi=pmix --label ./prog", "srun", "./prog", false},
            Row{"mpirun -n 4", "mpirun", "", false},
        }) {
@@ -45,6 +55,17 @@ TEST_CASE("the program of a launcher follows its options") {
     CHECK(render_shell(found->program) == row.program);
     CHECK(found->stays_on_host == row.stays_on_host);
   }
+}
+
+TEST_CASE("an option of mpirun that no table has is named, and it has no value") {
+  const auto found = find_nested_launcher({"mpirun", "-n", "4", "-no-such", "./caffe", "-rr"});
+  REQUIRE(found.has_value());
+  CHECK(found->program == Command{"./caffe", "-rr"});
+  CHECK(found->unknown == std::vector<std::string>{"-no-such"});
+  CHECK(frameworks::sort_launcher_options(*found).unknown == found->unknown);
+  // Optional in Intel MPI before 2019.
+  CHECK(find_nested_launcher({"mpirun", "-tune", "file.dat", "./p"})->unknown.size() == 1);
+  CHECK(find_nested_launcher({"mpirun", "--tune", "file.dat", "./p"})->unknown.empty());
 }
 
 TEST_CASE("torchrun without its number of hosts") {
