@@ -42,7 +42,7 @@ std::vector<Finding> lint_script(const JobScript& script, const LintContext& con
   std::vector<Finding> all;
   for (const auto lint :
        {lint_text, lint_directive_lines, lint_request, lint_memory, lint_shell, lint_launch, lint_ranks,
-        lint_threads, lint_torch, lint_steps, lint_affinity, lint_files, lint_site}) {
+        lint_threads, lint_torch, lint_steps, lint_signals, lint_affinity, lint_files, lint_site}) {
     for (Finding& finding : lint(view)) all.push_back(std::move(finding));
   }
   std::stable_sort(all.begin(), all.end(), [](const Finding& a, const Finding& b) {

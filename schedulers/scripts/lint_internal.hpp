@@ -48,6 +48,8 @@ std::optional<std::string> option_value(const ShellCommand& command,
 bool has_option(const ShellCommand& command, std::initializer_list<std::string_view> names);
 bool has_word(const ShellCommand& command, std::string_view text);
 bool launches_by_ddlrun(const ScriptView& view);
+// Of a node: as given, or the centre's; 0: not known.
+std::uint64_t node_cores(const ScriptView& view);
 // Words that only Intel MPI's or MPICH's mpirun understands.
 std::vector<ShellWord> intel_options(const ShellCommand& command);
 Place place_of(const PlacedCommand& command, const ShellWord& word);
@@ -85,6 +87,7 @@ std::vector<Finding> lint_ranks(const ScriptView& view);
 std::vector<Finding> lint_threads(const ScriptView& view);
 std::vector<Finding> lint_torch(const ScriptView& view);
 std::vector<Finding> lint_steps(const ScriptView& view);
+std::vector<Finding> lint_signals(const ScriptView& view);
 std::vector<Finding> lint_affinity(const ScriptView& view);
 std::vector<Finding> lint_files(const ScriptView& view);
 std::vector<Finding> lint_site(const ScriptView& view);

@@ -121,7 +121,12 @@ void RequestRules::check_select() {
   for (const Chunk& chunk : view_.request.chunks) check_chunk(select, chunk);
   const std::uint64_t nodes = node_count(view_.request);
   const bool whole = view_.request.spread != Spread::unspecified;
-  if (nodes > 1 && !whole)
+  // More than half of a node's cores: two of them find no room on one host.
+  const std::uint64_t cores = node_cores(view_);
+  const bool fill_hosts = cores > 0 && std::ranges::all_of(view_.request.chunks, [cores](const Chunk& chunk) {
+                            return 2 * chunk.cores > cores;
+                          });
+  if (nodes > 1 && !whole && !fill_hosts)
     add("place-missing", Severity::warning, select,
         fmt::format("select requests {} chunks, but no place is set", nodes),
         "place defaults to free: PBS may put several chunks on one host", "#PBS -l place=scatter");

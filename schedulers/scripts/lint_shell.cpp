@@ -244,6 +244,30 @@ void check_secrets(const ScriptView& view, std::vector<Finding>& findings) {
   }
 }
 
+// Commands that only the other scheduler brings. A script that asks where it runs is for both.
+void check_commands(const ScriptView& view, std::vector<Finding>& findings) {
+  static constexpr std::array<std::string_view, 7> of_slurm{"scontrol", "sbatch", "squeue", "scancel",
+                                                            "sacct",    "sinfo",  "sbcast"};
+  if (!view.pbs()) return;
+  const bool is_for_both = std::ranges::any_of(view.commands, [](const PlacedCommand& placed) {
+    const std::string name = placed.command.name();
+    return (name == "[" || name == "[[" || name == "test" || name == "command" || name == "type") &&
+           placed.line->text.find("SLURM") != std::string::npos;
+  });
+  if (is_for_both) return;
+  for (const PlacedCommand& placed : view.commands) {
+    std::vector<ShellCommand> commands = nested_commands(placed.command);
+    commands.push_back(placed.command);
+    for (const ShellCommand& command : commands) {
+      const std::string name = command.base_name();
+      if (std::ranges::find(of_slurm, name) == of_slurm.end()) continue;
+      findings.push_back({"command-of-other-scheduler", Severity::warning, placed.place,
+                          fmt::format("{} under PBS", name), fmt::format("bash: {}: command not found", name),
+                          "qsub, qstat, qdel, qrerun, or the hosts in \"$PBS_NODEFILE\""});
+    }
+  }
+}
+
 bool has_pipefail(const ScriptView& view) {
   return std::any_of(view.commands.begin(), view.commands.end(), [](const PlacedCommand& placed) {
     return placed.command.name() == "set" && has_word(placed.command, "pipefail");
@@ -294,6 +318,7 @@ std::vector<Finding> lint_shell(const ScriptView& view) {
     check_harm(placed, marks, findings);
     check_exports(placed, findings);
   }
+  check_commands(view, findings);
   check_secrets(view, findings);
   check_status(view, findings);
   return findings;

@@ -121,6 +121,15 @@ bool launches_by_ddlrun(const ScriptView& view) {
   });
 }
 
+std::uint64_t node_cores(const ScriptView& view) {
+  const auto& machine = view.context.machine;
+  if (machine) return std::uint64_t{machine->packages} * machine->cores_per_package;
+  if (view.context.site == nullptr) return 0;
+  for (const auto& [name, value] : view.context.site->defaults)
+    if (name == "cores_per_node") return parse_unsigned(value.text, max_count).value_or(0);
+  return 0;
+}
+
 std::vector<ShellWord> intel_options(const ShellCommand& command) {
   static constexpr std::array<std::string_view, 16> words{
       "-PSM2", "-psm2", "-PSM",     "-OFI",     "-TMI",      "-DAPL", "-RDMA",           "-prepend-rank",
