@@ -200,12 +200,27 @@ RunOrJob find_meant(System& system, const std::string& word, PlainJob plain) {
 }
 
 RunsAndJobs find_meant_runs(System& system, const std::vector<std::string>& words, PlainJob plain) {
+  refuse_job_directories(system, words);
   RunsAndJobs meant;
   for (const std::string& word : words) {
     const auto [run, job] = find_meant(system, word, plain);
     run.empty() ? meant.jobs.push_back(job) : meant.runs.push_back(run);
   }
   return meant;
+}
+
+void refuse_job_directories(System& system, const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    const bool is_below = word.find("ddlrun-jobs/") != std::string::npos && system.files.exists(word);
+    if (!is_below || system.files.exists(word + "/run.json")) continue;
+    const std::string path = printable(quote_shell(word), 300);
+    throw Error(
+        ErrorKind::request,
+        {fmt::format("{} is a directory of a job, and no job id", path), "",
+         fmt::format("ddlrun logs {0}; ddlrun diagnose {0}; ddlrun status ID, with the id that sbatch or "
+                     "qsub printed",
+                     path)});
+  }
 }
 
 void refuse_run_ids(const std::vector<std::string>& ids, const std::string& command) {

@@ -51,6 +51,9 @@ struct RunOrJob {
 // newest job and belongs to no job.
 RunOrJob find_meant(System& system, const std::string& word, PlainJob plain);
 
+// Error{request} for the directory of a job: one that was handed in by hand has no id in it.
+void refuse_job_directories(System& system, const std::vector<std::string>& words);
+
 struct RunsAndJobs {
   std::vector<std::string> runs, jobs;
 };

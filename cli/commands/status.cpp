@@ -51,6 +51,7 @@ std::vector<JobAndStatus> read_asked(System& system, const std::vector<std::stri
 
 int run_status(System& system, const StatusOptions& options) {
   refuse_run_ids(options.ids, "status");
+  refuse_job_directories(system, options.ids);
   UnreachableSchedulers unreachable;
   auto jobs = options.ids.empty() ? read_recent_jobs(system, recent, recent, unreachable)
                                   : read_asked(system, options.ids, unreachable);

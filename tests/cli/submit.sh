@@ -277,6 +277,21 @@ printf '#!/bin/bash\n#SBATCH -t {{waltime|sbatch}}\n{{dims}} {{program|sh}}\n' >
 expect_refusal 3 'bad.sh:2:12' "$DDLRUN" submit --slurm --template bad.sh 1x1x1 --dry-run -- ./t
 grep -qF 'bad.sh:3:1' err || fail "not all mistakes of the template: $(cat err)"
 expect_refusal 3 'cannot read' "$DDLRUN" submit --slurm --template none.sh 1x1x1 --dry-run -- ./t
+# The directory of a job that was handed in by hand has no id: the commands that take it are named.
+mkdir -p ddlrun-jobs/by-hand
+for command in wait cancel status; do
+  expect_refusal 3 'ddlrun logs ddlrun-jobs/by-hand; ddlrun diagnose ddlrun-jobs/by-hand; ddlrun status ID' \
+    "$DDLRUN" "$command" ddlrun-jobs/by-hand
+done
+rmdir ddlrun-jobs/by-hand
+# The page lists all of them, and no other: a name like none is answered with all names.
+printf '#!/bin/bash\n{{zzqqyyxx|sh}}\n{{program|sh}}\n' > bad.sh
+expect_refusal 3 "a job has no 'zzqqyyxx'" "$DDLRUN" submit --slurm --template bad.sh 1x1x1 --dry-run -- ./t
+sed -n 's/^  try: one of //p' err | tr -d ' ' | tr ',' '\n' | sort > placeholders
+check "the names of all placeholders" [ -s placeholders ]
+sed -n '/^| placeholders /,/^$/p' "$DDLRUN_SOURCE_DIR/docs/profiles_and_templates.md" | cut -d'|' -f2 | grep -o '`[a-z_]*`' |
+  tr -d '`' | sort > listed
+diff placeholders listed || fail "docs/profiles_and_templates.md lists other placeholders"
 printf '#!/bin/bash\n# {{dims|sh}} {{name|sh}}\n{{program|sh}}\n' > silent.sh
 expect 0 'the log cannot be followed: #SBATCH --output={{output|sbatch}}' "$DDLRUN" submit --slurm --template silent.sh 1x1x1 --dry-run -- ./t
 grep -q 'does not write its exit status down' err || fail "the exit status is not reported: $(cat err)"
