@@ -42,8 +42,7 @@ std::string hand_in_note(const JobSpec& job, const PreparedJob& prepared, std::s
   return fmt::format("{} these{}:\n{}{}\n", lead, why, make, render_shell(submit));
 }
 
-std::string foreign_paths_note(const JobSpec& job, const JobSettings& settings,
-                               std::string_view submit_program) {
+std::string foreign_paths_note(const JobSpec& job, const JobSettings& settings, std::string_view missing) {
   const auto is_named = [&](const std::string& key) {
     const auto found = settings.find(key);
     if (found == settings.end()) return false;
@@ -61,7 +60,7 @@ std::string foreign_paths_note(const JobSpec& job, const JobSettings& settings,
   }
   if (paths.empty()) return {};
   return fmt::format("ddlrun: note: no {} here, and the script has of this host {}; {} {} of the cluster\n",
-                     submit_program, join(paths, " and "), join(options, " and "),
+                     missing, join(paths, " and "), join(options, " and "),
                      paths.size() == 1 ? "names that" : "name those");
 }
 

@@ -22,9 +22,10 @@ std::string order_note(const topology::Dims& dims, topology::RankOrder order);
 std::string hand_in_note(const schedulers::JobSpec& job, const schedulers::PreparedJob& prepared,
                          std::string_view scheduler);
 
-// The paths of this host in the script of another; "" where the job names both.
+// The paths of this host in the script of another; "" where the job names both. `missing` is what shows that
+// it is another: sbatch, or the job's directory.
 std::string foreign_paths_note(const schedulers::JobSpec& job, const schedulers::JobSettings& settings,
-                               std::string_view submit_program);
+                               std::string_view missing);
 
 // An option of `command` among the arguments of the program, such as --dry-run behind "--".
 std::optional<Message> find_own_option(const std::string& command, std::span<const std::string_view> own,

@@ -126,6 +126,14 @@ void print_launch_choices(System& system, const JobSpec& job) {
   if (is_crowded) flags.bind_to = "none";
   if (job.order == topology::RankOrder::packed) flags.plan.order = "packed";
   const launch::LaunchSpec spec = launch::resolve_launch_spec(system, flags);
+  const auto script = find_script(flags.program);
+  const bool is_unread =
+      script && *script > 0 && !job.container && !system.files.exists(flags.program[*script]);
+  if (is_unread && job.framework == "auto")
+    system.err(fmt::format(
+        "ddlrun: note: {} is not readable here: its framework is not known, and the order and threads below "
+        "are guesses; --framework NAME names it\n",
+        printable(flags.program[*script], 200)));
   system.err(order_note(job.dims, spec.placement.plan.order));
   launch::ExpectedRanks expected;
   expected.fewest_cores = cores > 0 ? std::max(1, cores / ranks) : static_cast<int>(job.threads);
@@ -154,6 +162,8 @@ int show_submission(System& system, const JobRequest& wanted, const schedulers::
   const std::string handed_to = job.scheduler == SchedulerKind::slurm ? "sbatch" : "qsub";
   if (job.scheduler != SchedulerKind::local && find_program(system, handed_to).empty())
     system.err(foreign_paths_note(job, wanted.settings, handed_to));
+  else if (!system.files.exists(job.workdir))
+    system.err(foreign_paths_note(job, wanted.settings, printable(job.workdir, 200)));
   system.err(hand_in_note(job, prepared, scheduler.name()));
   return 0;
 }
@@ -195,9 +205,33 @@ int check_syntax(System& system, const JobSpec& job, bool dry_run) {
   return 0;
 }
 
+// The command line as typed, without DIMS and the program.
+std::string render_own_line(const JobOptions& options) {
+  Command words{"ddlrun", "submit"};
+  if (options.slurm) words.emplace_back("--slurm");
+  if (options.pbs) words.emplace_back("--pbs");
+  if (options.torque) words.emplace_back("--torque");
+  if (options.local) words.emplace_back("--local");
+  if (!options.file.empty()) words.insert(words.end(), {"--job", options.file});
+  for (const auto& [key, values] : options.flags) {
+    if (key != "dims" && key != "program")
+      for (const std::string& value : values) words.insert(words.end(), {flag_of_key(key), value});
+  }
+  if (options.dry_run) words.emplace_back("--dry-run");
+  return render_shell(words);
+}
+
 // What each rank would find out only after the wait in the queue. The status for it; 0: nothing.
-int check_before_submission(System& system, const JobRequest& wanted, bool dry_run) {
+int check_before_submission(System& system, const JobRequest& wanted, const JobOptions& options) {
+  const bool dry_run = options.dry_run;
   const JobSpec& job = wanted.parsed.job;
+  const bool starts_ranks =
+      job.runner == Runner::ddlrun || (job.runner == Runner::srun && job.dims.world_size() > 1);
+  if (starts_ranks) {  // before the paths: it needs no file, and a dry run may have paths of the cluster
+    const std::string line = render_own_line(options);
+    launch::check_not_nested(job.program, job.dims.world_size(), job.nodes(),
+                             {line + " " + topology::render_dims(job.dims), true, line});
+  }
   const JobPathReport paths = check_job_paths(system, wanted);
   for (const std::string& warning : paths.warnings) system.err("ddlrun: warning: " + warning + "\n");
   for (const Message& error : paths.errors) {
@@ -208,11 +242,6 @@ int check_before_submission(System& system, const JobRequest& wanted, bool dry_r
   }
   if (!paths.errors.empty()) return dry_run ? 0 : exit_code(ErrorKind::request);
   if (const int status = check_syntax(system, job, dry_run); status != 0) return status;
-  const bool starts_ranks =
-      job.runner == Runner::ddlrun || (job.runner == Runner::srun && job.dims.world_size() > 1);
-  if (starts_ranks)
-    launch::check_not_nested(job.program, job.dims.world_size(), job.nodes(),
-                             {"ddlrun submit " + topology::render_dims(job.dims), true, "ddlrun submit"});
   if (job.runner != Runner::ddlrun || job.container) return 0;
   const bool is_here = job.workdir == system.environment.workdir;
   const bool is_trainer = job.program.empty() || job.program[0].starts_with('-');
@@ -256,7 +285,7 @@ int submit_job(System& system, const JobOptions& options, bool detach) {
   resolve_own_program(system, wanted);
   choose_affinity(system, wanted);
   const bool dry_run = options.dry_run;
-  if (const int status = check_before_submission(system, wanted, dry_run); status != 0) return status;
+  if (const int status = check_before_submission(system, wanted, options); status != 0) return status;
   const auto scheduler = schedulers::make_scheduler(wanted.parsed.job.scheduler);
   name_newest(system, wanted);
   name_arrays(system, wanted);

@@ -21,6 +21,13 @@ std::string render_count(const frameworks::NestedLauncher& nested, const OwnLine
   return count == nested.shape.end() ? "DIMS" : quote_shell(*(count + 1)) + "x1";
 }
 
+// The program behind all its launchers: "python3 t.py" of "srun torchrun t.py".
+std::string render_inner(const frameworks::NestedLauncher& nested) {
+  Command program = nested.program;
+  while (const auto more = frameworks::find_nested_launcher(program)) program = more->program;
+  return program.empty() ? "PROGRAM" : render_shell(program);
+}
+
 // One torchrun on each host that does not know of the others.
 void check_one_training(const frameworks::NestedLauncher& nested, const Command& program, std::size_t hosts,
                         const OwnLine& own) {
@@ -49,7 +56,7 @@ void check_not_nested(const Command& program, std::size_t ranks, std::size_t hos
   const auto nested = frameworks::find_nested_launcher(program);
   if (!nested || (ranks < 2 && !nested->of_mpi)) return;
   if (nested->stays_on_host && ranks == hosts) return check_one_training(*nested, program, hosts, own);
-  const std::string inner = nested->program.empty() ? "PROGRAM" : render_shell(nested->program);
+  const std::string inner = render_inner(*nested);
   if (ranks < 2) {
     throw Error(
         ErrorKind::request,

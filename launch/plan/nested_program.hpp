@@ -14,8 +14,8 @@ namespace ddlrun::launch {
 struct OwnLine {
   std::string words;       // "ddlrun launch --verify"
   bool has_shape = false;  // they say how many ranks; else the nested launcher's own words do
-  // "ddlrun launch" or "ddlrun submit": where the job has one rank, the line to type has the nested
-  // launcher's count of ranks instead of that of `words`.
+  // "ddlrun launch", or "ddlrun submit" with its options but not DIMS: where the job has one rank, the line
+  // to type has the nested launcher's count of ranks instead of that of `words`.
   std::string command;
 };
 
