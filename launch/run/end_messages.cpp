@@ -59,7 +59,7 @@ Message overdue_message(JobEnd end, const RankMonitor& ranks, const std::string&
 }
 
 Message silent_loss_message(const std::vector<std::string>& hosts) {
-  return {"mpirun lost a daemon of another host, and does not say which", printable_hosts(hosts),
+  return {"mpirun lost a daemon of another host; its output does not name the host", printable_hosts(hosts),
           "ddlrun doctor; then the same again"};
 }
 

@@ -249,9 +249,12 @@ ProcessResult LaunchMonitor::result_of_job(ProcessResult result) {
   return result;
 }
 
-// Open MPI 5.0.11 prints nothing about most daemons that it loses, and exits with a status of its own.
+// Open MPI 5.0.11 prints nothing about most daemons that it loses, and exits with a status of its own. Intel
+// MPI 2021.18 writes to the closed connection, and SIGPIPE ends it.
 bool LaunchMonitor::lost_silently(const ProcessResult& result) const {
-  const bool is_own = run_.plan.placed.kind() == LauncherKind::open_mpi && result.exit_status == 255;
+  const LauncherKind kind = run_.plan.placed.kind();
+  const bool is_own = (kind == LauncherKind::open_mpi && result.exit_status == 255) ||
+                      (kind == LauncherKind::intel_mpi && result.exit_status == 128 + SIGPIPE);
   return is_own && ranks_ && ranks_->has_report() && !has_own_failure();
 }
 

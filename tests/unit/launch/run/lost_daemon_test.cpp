@@ -64,6 +64,21 @@ TEST_CASE("Open MPI 5.0.11 loses a daemon without words: its own status, and no 
   }
 }
 
+TEST_CASE("Intel MPI 2021.18 dies of SIGPIPE where it loses a daemon") {
+  Job job;
+  job.plan.placed.launcher.version.kind = launch::LauncherKind::intel_mpi;
+  LaunchMonitor monitor(job.system, job.run);
+  const RunHooks hooks = monitor.hooks();
+  hooks.on_stderr_line(Job::status_line(0, RankStatus::heartbeat));
+  ProcessResult result = ended(128 + SIGPIPE);
+  result.signal = SIGPIPE;
+  CHECK(monitor.status(result) == 5);
+  monitor.finish(result);
+  CHECK(job.err.find("lost a daemon of another host") != std::string::npos);
+  hooks.on_stderr_line(Job::status_line(0, RankStatus::ended, 128 + SIGPIPE, SIGPIPE));
+  CHECK_FALSE(monitor.status(result).has_value());  // a rank's own
+}
+
 TEST_CASE("Open MPI 4.1.4 has statuses of its own for a lost daemon: it is 5, and its start is diagnosed") {
   Job job;
   LaunchMonitor monitor(job.system, job.run);
