@@ -12,6 +12,7 @@
 #include "launch/plan/nested_program.hpp"
 #include "launch/plan/python_syntax.hpp"
 #include "launch/plan/resolve_framework.hpp"
+#include "launch/plan/script_launcher.hpp"
 #include "schedulers/client/job_dependencies.hpp"
 #include "schedulers/client/job_directory.hpp"
 #include "schedulers/client/job_follow.hpp"
@@ -231,6 +232,9 @@ int check_before_submission(System& system, const JobRequest& wanted, const JobO
     const std::string line = render_own_line(options);
     launch::check_not_nested(job.program, job.dims.world_size(), job.nodes(),
                              {line + " " + topology::render_dims(job.dims), true, line});
+    const std::string remark =
+        launch::remark_on_script(system, job.program, job.workdir, job.dims.world_size(), job.nodes());
+    if (!remark.empty()) system.err("ddlrun: " + remark + "\n");
   }
   const JobPathReport paths = check_job_paths(system, wanted);
   for (const std::string& warning : paths.warnings) system.err("ddlrun: warning: " + warning + "\n");

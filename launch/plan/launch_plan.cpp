@@ -15,6 +15,7 @@
 #include "launch/plan/own_affinity.hpp"
 #include "launch/plan/plan_job_ranks.hpp"
 #include "launch/plan/python_syntax.hpp"
+#include "launch/plan/script_launcher.hpp"
 #include "launch/plan/select_launcher.hpp"
 #include "launch/plan/shell_environment.hpp"
 #include "launch/plan/slurm_slots.hpp"
@@ -132,6 +133,8 @@ ProgramPlan plan_program(System& system, const LaunchSpec& spec, const PlacedRan
   if (is_ssh) check_without_mpi(spec.framework, has_mpirun);
   check_not_nested(plan.program.command, placed.job.ranks.size(), placed.job.hosts.size(),
                    {launch_line(spec), spec.shape.says_count(), "ddlrun launch"});
+  append_remark(plan.remarks, remark_on_script(system, plan.program.command, system.environment.workdir,
+                                               placed.job.ranks.size(), placed.job.hosts.size()));
   if (plan.program.is_trainer && spec.program.empty())
     plan.remarks.emplace_back("no program given: the bundled trainer, ddl-train; your own goes after --");
   plan.verify = spec.verify.value_or(plan.program.is_trainer);

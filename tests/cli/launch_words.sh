@@ -230,5 +230,14 @@ done
 # mpirun behind launch: its shape goes with launch, unless launch has one.
 refused 'mpirun starts ranks itself' 'ddlrun launch -np 2 --hostfile hosts -- python3 train.py' \
   -- mpirun -np 2 -hostfile hosts -mca btl self python3 train.py
+# A script that starts ranks itself is started, with a warning: it may be meant.
+printf '#!/bin/bash\necho begins\nexec torchrun --standalone --nproc_per_node=4 train.py\n' > wrapper.sh
+chmod +x wrapper.sh
+for program in 'bash wrapper.sh' ./wrapper.sh; do
+  # shellcheck disable=SC2086 # these are words
+  expect 0 '' "$DDLRUN" launch --dry-run 2 -- $program
+  has "$program" "$work/out" 'wrapper.sh line 3 runs torchrun, which starts ranks itself'
+done
+expect 0 'the text of bash -c runs mpirun' "$DDLRUN" launch --dry-run 2 -- bash -c 'cd . && mpirun -np 2 ./a'
 refused 'mpirun starts ranks itself' 'ddlrun launch 2 -- python3 train.py' 2 -- mpirun -np 4 python3 train.py
 finish

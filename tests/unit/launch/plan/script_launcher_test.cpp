@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#include "launch/plan/script_launcher.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun;
+using launch::find_launcher_in_script;
+
+TEST_SUITE_BEGIN("launch/plan/script_launcher");
+
+TEST_CASE("a script's line that starts ranks itself, behind what may stand before a command") {
+  struct Row {
+    const char* text;
+    std::size_t line;
+  };
+  for (const Row& row : {Row{"#!/bin/bash\n\ntorchrun --standalone --nproc_per_node=4 train.py\n", 3},
+                         {"cd data && OMP_NUM_THREADS=4 exec mpirun -np 4 ./solver", 1},
+                         {"if srun -n 4 ./solver; then echo done; fi", 1},
+                         {"python3 -m torch.distributed.run train.py", 1},
+                         {"/opt/openmpi/bin/mpirun -np 2 ./a\r\n", 1},
+                         {"# mpirun -np 4 ./solver\npython3 train.py\n", 0},
+                         {"echo mpirun -np 4 ./solver", 0},
+                         {"export LAUNCHER=mpirun", 0},
+                         {"", 0}}) {
+    CAPTURE(row.text);
+    CHECK(find_launcher_in_script(row.text, 4, 2).line == row.line);
+  }
+  // One torchrun on each host is a use of its own, one mpirun is none.
+  CHECK(find_launcher_in_script("torchrun --nproc_per_node=4 train.py", 2, 2).line == 0);
+  CHECK(find_launcher_in_script("mpirun -np 4 ./solver", 2, 2).line == 1);
+}
+
+TEST_SUITE_END();
