@@ -150,6 +150,9 @@ void add_crash_site(Finding& cause, const LogFacts& log) {
   const EvidenceLine& line = log.stack.evidence();
   const std::string& source = log.sources[log.stack.source()];
   if (!shows_line(cause, source, line.line)) cause.evidence.push_back({source, line.line, line.text});
+  if (site->source.find(".py:") != npos)  // this stack is Python's
+    std::erase_if(cause.remedies,
+                  [](const std::string& remedy) { return has(remedy, "PYTHONFAULTHANDLER"); });
   const Signature* library = error_class(log.signatures, where);
   if (library == nullptr || library->patterns.empty()) return;
   TemplateValues with;

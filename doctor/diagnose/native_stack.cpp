@@ -130,6 +130,13 @@ std::optional<StackFrame> jvm_frame(std::string_view text) {
   return StackFrame{function_of(text.substr(end + 1)), name_of(image.substr(0, image.find("+0x"))), ""};
 }
 
+// Of Python's standard library or of an installed package: the program calls it.
+bool is_installed(std::string_view path) {
+  constexpr std::array parts = {"/lib/python", "/lib64/python", "/site-packages/", "/dist-packages/",
+                                "<frozen "};
+  return std::any_of(parts.begin(), parts.end(), [&](const char* part) { return path.find(part) != npos; });
+}
+
 // Python's faulthandler: File "/path/x.py", line 12 in FUNCTION
 std::optional<StackFrame> faulthandler_frame(std::string_view text) {
   constexpr std::string_view begin = "File \"", middle = "\", line ", in = " in ";
@@ -139,7 +146,7 @@ std::optional<StackFrame> faulthandler_frame(std::string_view text) {
   if (!is_number(number)) return std::nullopt;
   const std::string_view path = text.substr(begin.size(), end - begin.size());
   return StackFrame{name_of(text.substr(name + in.size())), "",
-                    name_of(file_name_of(path)) + ':' + std::string(number)};
+                    name_of(file_name_of(path)) + ':' + std::string(number), is_installed(path)};
 }
 
 bool is_file(std::string_view image, std::string_view stem) {
@@ -224,11 +231,14 @@ void NativeStack::take(const ReadLine& line) {
     return;
   }
   has_frames_ = true;
-  if (site_ || is_of_system(*frame) || !names_something(*frame)) return;
+  if (is_of_system(*frame) || !names_something(*frame)) return;
+  const bool is_of_program = site_ && site_->is_installed && !frame->is_installed && line.source == source_;
+  if (site_ && !is_of_program) return;
   site_ = frame;
   source_ = line.source;
   evidence_ = {line.line, sanitize(text, 300)};
   is_last_ = true;
+  if (site_->is_installed) return;  // the program's own line may follow
   lines_left_ = std::min(lines_left_, site_->function.empty() && !site_->image.empty() ? callers : 1);
 }
 

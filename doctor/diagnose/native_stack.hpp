@@ -17,6 +17,7 @@ struct StackFrame {
   std::string function;  // without its arguments, "" if unknown
   std::string image;     // base name of the library or program, "" if unknown
   std::string source;    // "main.f90:645", "" if unknown
+  bool is_installed = false;  // of Python's library or of an installed package
 
   bool operator==(const StackFrame&) const = default;
 };
@@ -30,7 +31,8 @@ std::optional<StackFrame> parse_stack_frame(std::string_view text);
 // "psm2_ep_open (libpsm2.so.2)", "MAIN__ (main.f90:645)".
 std::string render_frame(const StackFrame& frame);
 
-// The innermost frame of a log's first stack that is neither of the C library nor of what prints stacks.
+// The innermost frame of a log's first stack that is neither of the C library nor of what prints stacks; of a
+// Python stack, the innermost of the program's own files, if it has one.
 class NativeStack {
  public:
   // True while lines without any literal matter too.

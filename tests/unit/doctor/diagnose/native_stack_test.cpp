@@ -95,6 +95,24 @@ TEST_CASE("of two ranks that print at once the first rank's stack counts") {
   CHECK(diagnosis.cause->title.ends_with(" in first (libfirst.so.4)"));
 }
 
+TEST_CASE("the crash of a Python program is in its own line, not in the library that it calls") {
+  const std::string head =
+      "Fatal Python error: Segmentation fault\n\nCurrent thread 0x00007f2 (most recent call first):\n";
+  const std::string library = "  File \"/usr/lib/python3.11/ctypes/__init__.py\", line 519 in string_at\n";
+  const std::string own =
+      "  File \"/home/me/train.py\", line 14 in step\n  File \"/home/me/train.py\", line 30 in <module>\n";
+  const std::string end =
+      "mpirun noticed that process rank 1 with PID 0 on node n1 exited on signal 11 (Segmentation fault).\n";
+  const Diagnosis crashed = diagnose_text(head + library + own + end);
+  REQUIRE(crashed.cause);
+  CHECK(crashed.cause->title.ends_with(" in step (train.py:14)"));
+  for (const std::string& remedy : crashed.cause->remedies)
+    CHECK(remedy.find("PYTHONFAULTHANDLER") == std::string::npos);
+  const Diagnosis inside = diagnose_text(head + library + end);
+  REQUIRE(inside.cause);
+  CHECK(inside.cause->title.ends_with(" in string_at (__init__.py:519)"));
+}
+
 TEST_CASE("a frame of Python's faulthandler") {
   const auto frame = parse_stack_frame("File \"/opt/env/fastmat/kernels.py\", line 77 in multiply");
   REQUIRE(frame.has_value());
