@@ -2,6 +2,7 @@
 #include "doctor/diagnose/conclusion.hpp"
 
 #include "base/text/text.hpp"
+#include "doctor/diagnose/abort_reason.hpp"
 #include "doctor/diagnose/alike_failure.hpp"
 #include "doctor/diagnose/collective_cause.hpp"
 #include "doctor/diagnose/exception_cause.hpp"
@@ -32,8 +33,7 @@ namespace ddlrun::diagnose {
 namespace {
 
 constexpr std::size_t few_lines = 3, most_before = 6;
-constexpr std::string_view options_id = "L14";  // its remedy is --help, which explains no input file
-constexpr std::string_view abort_id = "E26";
+constexpr std::string_view options_id = "L14";       // its remedy is --help, which explains no input file
 constexpr std::string_view failed_rule_id = "Y154";  // Snakemake may start the rule again
 constexpr std::string_view nul_end_id = "J101";
 constexpr int min_likely_score = 60;  // where the run certainly failed, unless a message ends the log
@@ -49,33 +49,6 @@ LastEpisodes last_episodes(const LogFacts& log) {
       last.of_cause = std::max(last.of_cause, log.episodes.start_of(one.sequence));
   }
   return last;
-}
-
-// A program that calls MPI_Abort prints its reason just before, also in words that are less sure.
-const SalientLine* line_before_abort(const std::vector<Finding>& findings, const LogFacts& log) {
-  constexpr std::uint64_t near = 12;  // lines
-  if (findings.empty() || findings.front().id != abort_id || findings.front().evidence.empty())
-    return nullptr;
-  const LogLine& end = findings.front().evidence.front();
-  const SalientLine* last = nullptr;
-  for (const SalientLine& line : log.salient.kept()) {
-    const bool is_near = line.line.line < end.line && line.line.line + near >= end.line;
-    if (line.score < min_doubtful_score || !is_near || log.sources[line.source] != end.source) continue;
-    if (last == nullptr || line.line.line > last->line.line) last = &line;
-  }
-  return last;
-}
-
-// Words that no rule knows: the last line before the abort, where it is a sentence and no row of numbers.
-void add_last_words(Finding& cause, const LogFacts& log) {
-  constexpr std::uint64_t near = 4;  // lines
-  constexpr std::ptrdiff_t least_blanks = 2;
-  if (cause.id != abort_id || cause.evidence.empty() || log.lines_before_end.empty()) return;
-  const LogLine& last = log.lines_before_end.back();
-  const LogLine& end = cause.evidence.front();
-  const bool is_near = last.source == end.source && last.line < end.line && last.line + near >= end.line;
-  const bool is_sentence = std::count(last.text.begin(), last.text.end(), ' ') >= least_blanks;
-  if (is_near && is_sentence && !is_result(last.text)) cause.title += " after: " + last.text;
 }
 
 // What general rules find where no signature gives a cause.
@@ -99,6 +72,7 @@ void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed
     });
   const SalientLine* line = most_telling(candidates, min_score);
   if (line == nullptr) line = line_before_abort(findings, log);
+  if (line == nullptr) line = line_after_abort(findings, log);
   if (line != nullptr) line = with_reason(*line, candidates);
   if (line == nullptr || (!certainly_failed && is_of_setup(line->line.text) && !ends_in_trouble(log))) return;
   const std::string headline = error_headline(*line);
@@ -115,8 +89,11 @@ void add_likely(Diagnosis& diagnosis, const LogFacts& log, bool certainly_failed
                             !findings.front().evidence.empty() &&
                             findings.front().evidence.front().source == log.sources[line->source] &&
                             findings.front().evidence.front().line > line->line.line;
+  const SalientLine* behind_abort = line_after_abort(findings, log);
+  const bool is_behind_abort = behind_abort != nullptr && behind_abort->source == line->source &&
+                               behind_abort->line.line == line->line.line;
   // What other ranks report of a rank: its own words explain it, wherever they stand.
-  const bool explains = line->score >= min_explaining_score || precedes_end ||
+  const bool explains = line->score >= min_explaining_score || precedes_end || is_behind_abort ||
                         (!findings.empty() && is_missed_rank(findings.front()));
   // A crash after a rank exited with a status of its own is a consequence.
   if (!explains && ended && ended->evidence.line < line->line.line && exited_itself(*ended)) return;
@@ -237,7 +214,7 @@ bool ends_process(const LogLine& line) {
 // Where nothing else failed and the run continues, a failure that programs survive is a note; where the log
 // ends with results, any but an exception and the end of a process.
 void demote_survived(std::vector<Finding>& findings, const LogFacts& log) {
-  const bool completes = run_completes(log);
+  const bool completes = run_completes(log), recovers = run_recovers(log);
   const auto& exceptions = log.tracebacks.exceptions();
   const auto ends_by_exception = [&](const Finding& finding) {
     return std::any_of(exceptions.begin(), exceptions.end(), [&](const PythonException& one) {
@@ -248,6 +225,7 @@ void demote_survived(std::vector<Finding>& findings, const LogFacts& log) {
     const Signature* known = find_signature(log.signatures, finding.id);
     if (known != nullptr && known->unless_run_continues) return true;
     const bool ends = finding.kind == SignatureClass::ending && finding.id != failed_rule_id;
+    if (recovers) return !ends && finding.id != python_exception_id;
     return completes && !ends && finding.kind != SignatureClass::fact && finding.id != python_exception_id &&
            !ends_by_exception(finding) && !(known != nullptr && known->ends_use) &&
            std::none_of(finding.evidence.begin(), finding.evidence.end(), ends_process);
@@ -287,6 +265,19 @@ void add_nul_end(Diagnosis& diagnosis, const LogFacts& log) {
   Finding finding = finding_for(*broken, {}, "", log, diagnosis);
   finding.evidence.push_back(log.last_lines.back());
   insert_before(findings, SignatureClass::ending, std::move(finding));
+}
+
+// "Signal 9 (SIGKILL) received by PID 7": the lines of the same message name the rank and its host.
+void place_by_end(Diagnosis& diagnosis) {
+  constexpr std::uint64_t near = 12;  // lines
+  const auto& end = diagnosis.first_failing;
+  if (!diagnosis.cause || !end || diagnosis.cause->evidence.empty() || !end->how.starts_with("signal "))
+    return;
+  const LogLine& line = diagnosis.cause->evidence.front();
+  const std::uint64_t first = std::min(line.line, end->evidence.line),
+                      last = std::max(line.line, end->evidence.line);
+  if (diagnosis.cause->place.empty() && line.source == end->evidence.source && last - first <= near)
+    diagnosis.cause->place = end->place;
 }
 
 // Without a known failure: a line is bad enough, or bad and the last.
@@ -385,6 +376,7 @@ Diagnosis conclude(const LogFacts& log, const RunStatus& end) {
   diagnosis.only_consequences = diagnosis.verdict == Verdict::unknown && shows_only_consequences(log);
   if (diagnosis.verdict == Verdict::no_trouble && !end.status && !only_notes) add_doubtful(diagnosis, log);
   find_first_failing(diagnosis, log);
+  place_by_end(diagnosis);
   fit_remedies_to_log(diagnosis, log);
   return diagnosis;
 }

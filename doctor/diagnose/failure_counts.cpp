@@ -118,10 +118,43 @@ bool is_table_header(std::string_view text) {
 bool is_passed_test(std::string_view text) {
   text = trim(text);
   if (text.starts_with("ok ") && text.size() > 3 && text[3] >= '0' && text[3] <= '9') return true;
+  if (const std::size_t of_pytest = text.rfind(" PASSED"); of_pytest != npos && has(text, "::")) {
+    const std::string_view rest = trim(text.substr(of_pytest + 7));  // "[ 33%]"
+    return rest.empty() || (rest.starts_with('[') && rest.ends_with("%]"));
+  }
   const std::size_t dots = text.rfind("... ");
   if (dots == npos) return false;
   const std::string_view verdict = trim(text.substr(dots + 4));
   return verdict == "ok" || verdict == "OK" || verdict == "PASSED" || verdict.starts_with("Passed");
+}
+
+bool is_test_summary(std::string_view text) {
+  const std::vector<std::string_view> words = split_blanks(text, " \t=,");
+  bool has_count = false, has_time = false;
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    const bool is_kind = words[i + 1] == "passed" || words[i + 1] == "failed" || words[i + 1] == "error" ||
+                         words[i + 1] == "errors";
+    has_count = has_count || (is_kind && parse_unsigned(words[i]).has_value());
+    has_time = has_time || (words[i] == "in" && words[i + 1].ends_with('s'));
+  }
+  return has_count && has_time;
+}
+
+bool is_passed_summary(std::string_view text) {
+  return is_test_summary(text) && has(text, " passed") && !has_any(text, {" failed", " error"});
+}
+
+bool states_setting(std::string_view text) {
+  constexpr std::array states = {"SCORE ADJUSTED TO ", "TIMEOUT SET TO ",    "LIMIT SET TO ",
+                                 "HANDLER REGISTERED", "HANDLER INSTALLED",  "HANDLERS INSTALLED",
+                                 "HANDLER SET",        "ABORT THRESHOLD: ",  "ERROR THRESHOLD: ",
+                                 "CODES ENABLED",      "HANDLERS REGISTERED"};
+  constexpr std::array failures = {"ERROR:", "FAIL",   "CANNOT",   "COULD NOT",
+                                   "KILLED", "EXCEED", "ABORTING", "EXPIRED"};
+  const std::string upper = to_upper(text);
+  // "Abort threshold: 5 failures" has the word in its value.
+  const std::string_view head = std::string_view(upper).substr(0, upper.find("THRESHOLD: "));
+  return has_any(upper, states) && !has_any(head, failures);
 }
 
 bool is_error_quantity(std::string_view text) {

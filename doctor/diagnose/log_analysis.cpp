@@ -56,6 +56,15 @@ std::optional<std::uint32_t> rank_in_name(std::string_view name) {
   return static_cast<std::uint32_t>(*rank);
 }
 
+// "Executable: ./solve" and CR, in a log whose lines end without one: a script with DOS line ends named the
+// program so. The CR becomes "^M", as bash and editors show it; "" for any other line.
+std::string with_visible_return(std::string_view line, std::string_view before) {
+  if (!line.ends_with('\r') || !trim(line).starts_with("Executable: ") || before.empty() ||
+      before.ends_with("\r\n"))
+    return {};
+  return std::string(line.substr(0, line.size() - 1)) + "^M";
+}
+
 }  // namespace
 
 LogAnalysis::LogAnalysis(std::shared_ptr<const SignatureSet> set)
@@ -158,6 +167,8 @@ void LogAnalysis::take_long_line(std::string_view line, bool is_whole) {
 void LogAnalysis::take_line(std::string_view line, bool touched) {
   // PRRTE 3.0.8 writes a NUL byte behind each of its messages (openpmix/prrte#1905).
   if (line.starts_with('\0')) line.remove_prefix(1);
+  const std::string marked = with_visible_return(line, before_);
+  if (!marked.empty()) line = marked;
   if (line.ends_with('\r')) line.remove_suffix(1);
   std::size_t return_at = line.find('\r');
   while (return_at != npos) {  // a progress bar writes one line over another

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/diagnose/log_end.hpp"
 
+#include "base/text/text.hpp"
+#include "doctor/diagnose/failure_counts.hpp"
 #include "doctor/diagnose/line_pattern.hpp"
 #include "doctor/diagnose/result_lines.hpp"
 #include "doctor/diagnose/words.hpp"
@@ -73,9 +75,61 @@ std::uint64_t lines_after(const LogFacts& log, std::uint64_t line) {
   return log.lines - std::min(log.lines, line + log.footers.count_after(line));
 }
 
+// "cannot use x, falling back to y": an attempt that is only repeated ("retrying") is none.
+bool names_recovery(std::string_view line) {
+  constexpr std::array words = {"rebuilding",   "rebuilt",         "falling back", "fallback",
+                                "fell back",    "continuing with", "skipping it",  "regenerat",
+                                "recreating",   "recomputing",     "recovered",    "using the default",
+                                "using default"};
+  return has_any(line, words) &&
+         !has_any(line, {"ailed to reb", "allback failed", "annot fall", "fallback:"});
+}
+
+// unittest: "Ran 3 tests in 0.1s", "OK"; pytest: "=== 3 passed in 0.02s ===".
+bool ends_with_passed_tests(const std::vector<LogLine>& last) {
+  if (is_passed_summary(last.back().text)) return true;
+  const std::string_view verdict = trim(last.back().text);
+  const bool is_ok = verdict == "OK" || verdict.starts_with("OK (");
+  return is_ok && last.size() > 1 && last[last.size() - 2].text.starts_with("Ran ") &&
+         has(last[last.size() - 2].text, " test");
+}
+
+// One line looks bad, as an error in words or as a known message.
+bool has_one_bad_line(const LogFacts& log, std::uint64_t last_bad) {
+  const auto& kept = log.salient.kept();
+  if (!std::ranges::all_of(kept, [last_bad](const SalientLine& line) {
+        return line.score < min_doubtful_score || line.moment.sequence == last_bad;
+      }))
+    return false;
+  const auto matches = log.matches.ranked(log.sources, "", "", {});
+  return std::ranges::all_of(matches, [last_bad](const Finding& finding) {
+    return finding.kind == SignatureClass::benign ||
+           (finding.count == 1 && !finding.evidence.empty() && finding.evidence.front().line == last_bad);
+  });
+}
+
 }  // namespace
 
+bool run_recovers(const LogFacts& log) {
+  if (log.sources.size() != 1 || log.last_lines.empty() || !log.tracebacks.exceptions().empty() ||
+      log.tracebacks.is_cut_off() || log.matches.first_failed_rank(log.sources))
+    return false;
+  const std::uint64_t last_bad = last_bad_line(log);
+  const LogLine& last = log.last_lines.back();
+  if (last_bad == 0 || last.line <= last_bad) return false;
+  if (ends_with_passed_tests(log.last_lines)) return true;
+  if (!reports_end(last.text) && !trim(std::string_view(last.text)).ends_with(": ok")) return false;
+  const auto is_bad = [last_bad](const SalientLine& line) { return line.moment.sequence == last_bad; };
+  const auto& kept = log.salient.kept();
+  const auto bad = std::ranges::find_if(kept, is_bad);
+  bool recovers = bad != kept.end() && names_recovery(bad->line.text);
+  for (const std::string_view line : ordinary_lines(log, last_bad))
+    recovers = recovers || names_recovery(line);
+  return recovers && has_one_bad_line(log, last_bad);
+}
+
 bool run_continues(const LogFacts& log) {
+  if (run_recovers(log)) return true;
   if (log.sources.size() != 1 || log.salient.shows_fatal()) return false;
   const std::uint64_t last = last_bad_line(log);
   // The rest of a long message is no output of a run.
@@ -88,6 +142,7 @@ bool run_continues(const LogFacts& log) {
 }
 
 bool run_completes(const LogFacts& log) {
+  if (run_recovers(log)) return true;
   if (!run_continues(log)) return false;
   const std::uint64_t last = last_bad_line(log), after = lines_after(log, last);
   const auto lines = ordinary_lines(log, last);

@@ -16,6 +16,11 @@ bool run_continues(const LogFacts& log);
 // It continues, and its last lines are results, or have a word such as "done" or "accuracy".
 bool run_completes(const LogFacts& log);
 
+// The only bad line goes on with what is done instead ("cannot read the cache, rebuilding"), or the next
+// lines report it, and the last line reports completion; or the log ends with the verdict of tests that
+// passed.
+bool run_recovers(const LogFacts& log);
+
 // At the end of a log a line with this score most likely shows the failure.
 constexpr int min_end_score = 55;
 

@@ -35,6 +35,15 @@ Place place_of(const Match& match) {
   return place;
 }
 
+// "cd: /scratch/me" of "job.sh: line 2: cd: /scratch/me: No such file": the name of bash's builtin is no part
+// of the path.
+std::string without_builtin(std::string value) {
+  constexpr std::string_view builtins[] = {"cd: ", "pushd: ", "source: ", ".: ", "exec: "};
+  for (const std::string_view name : builtins)
+    if (value.starts_with(name)) return value.substr(name.size());
+  return value;
+}
+
 std::string value_of(const Match& match) {
   std::string value = match.captures.value.empty() ? match.fields.value : match.captures.value;
   const bool is_to_end = !match.evidence.empty() && trim(match.evidence.front().text).ends_with(trim(value));
@@ -43,7 +52,7 @@ std::string value_of(const Match& match) {
     if (!is_to_end || value.empty() || !goes_on) break;
     value = std::string(trim(value)) + ' ' + next.text;
   }
-  return shorten(sanitize(value, longest_read), longest_shown);
+  return shorten(sanitize(without_builtin(value), longest_read), longest_shown);
 }
 
 // Where a number is captured (a collective's sequence number) the lowest is the suspect; else the earliest.

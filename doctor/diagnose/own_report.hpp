@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A diagnosis that ddlrun itself wrote into the log quotes the log: its lines are no evidence.
+// A diagnosis that ddlrun itself wrote into the log quotes the log, and a report of doctor describes the
+// host: their lines are no evidence.
 #pragma once
 
 #include <string_view>
@@ -10,7 +11,7 @@ namespace ddlrun::diagnose {
 constexpr std::string_view report_heads[] = {
     "ddlrun: what the output says:", "ddlrun: cause in the job's log:", "ddlrun: no known failure matches:"};
 
-// A head, or a quoted line below it.
+// A head, a quoted line below it, or what doctor reports of a check.
 bool is_of_report(std::string_view line);
 
 class OwnReport {

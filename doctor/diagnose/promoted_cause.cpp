@@ -24,6 +24,7 @@ constexpr int min_error_before_crash = 80;
 
 constexpr std::string_view killed_id = "E1";
 constexpr std::string_view missing_in_script_id = "J92";
+constexpr std::string_view dos_ends_id = "J70";
 constexpr std::string_view tcp_connect_id = "D2";
 constexpr std::string_view mpi_error_id = "X65";
 
@@ -93,7 +94,8 @@ bool is_before(const Finding& finding, const LogLine& line) {
 
 void promote_cause_of_missing(Diagnosis& diagnosis, const LogFacts& log) {
   auto& findings = diagnosis.also_seen;
-  if (findings.empty() || !is_missing_program(findings.front())) return;
+  // The name of a program with a DOS line end is missing by itself.
+  if (findings.empty() || findings.front().id == dos_ends_id || !is_missing_program(findings.front())) return;
   if (add_compiler_error(diagnosis, log)) return;
   const LogLine& missing = findings.front().evidence.front();
   const auto environment = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) {

@@ -218,6 +218,8 @@ bool is_boilerplate(std::string_view text) {
                                                   "terminated by signals sent by mpirun",
                                                   "*usually*",
                                                   "Per user-direction",
+                                                  "may or may not see output from other",
+                                                  "exactly when Open MPI kills them",
                                                   "sent help message",
                                                   "_base_help_aggregate",
                                                   "NOTE: ",
@@ -261,6 +263,7 @@ bool begins_message(std::string_view text) {
 }
 
 bool is_decoration(std::string_view text) {
+  if (text.starts_with("==") && is_test_summary(text)) return false;
   std::size_t drawn = 0, words = 0;
   for (const char c : text) {
     if (c == ' ') continue;
@@ -279,7 +282,7 @@ int line_salience(std::string_view text, int word_score) {
   if (is_boilerplate(text)) return boilerplate_score;
   int score = word_score;
   if (is_figure(text) || counts_no_failure(text) || is_passed_test(text) || is_error_quantity(text) ||
-      (trim(text).starts_with("0 ") && !has(text, ":")))
+      states_setting(text) || (trim(text).starts_with("0 ") && !has(text, ":")))
     return 5;
   if (const auto exception = exception_text(text)) {
     const bool second = is_consequence_exception(exception->type, exception->message);
@@ -365,7 +368,8 @@ void SalientLines::follow(const ReadLine& line) {
   if (followed_label_ != line.prefix.rank && !of_stack) return;
   const std::string_view text = trim(line.prefix.text);
   if (text.empty() && is_stack_head(followed->line.text)) return;
-  if (text.empty() || is_decoration(text) || is_boilerplate(text) || is_usage_footer(text))
+  if (text.empty() || is_decoration(text) || is_boilerplate(text) || is_usage_footer(text) ||
+      states_setting(text))
     return end_source();
   followed->following.push_back({line.line, shorten(sanitize(text), 300)});
 }

@@ -72,4 +72,33 @@ TEST_CASE("the size of a numerical error is no failure") {
   CHECK(exit_code(diagnose_text(log)) == 0);
 }
 
+TEST_CASE("what a program sets up is no failure") {
+  const std::string settings =
+      "error-correcting codes enabled (ECC)\nAbort threshold: 5 failures\nfailed=0 ok=12 changed=3\n"
+      "signal handler installed for SIGTERM, SIGSEGV\nOOM killer score adjusted to -500\nTimeout set to 3600 "
+      "s\n"
+      "Fatal error handler registered\n";
+  CHECK(exit_code(diagnose_text(settings)) == 0);
+  CHECK(exit_code(diagnose_text(settings + "all done\n")) == 0);
+  // The line of the failure is the cause, with its own class.
+  const Diagnosis failed = diagnose_text(settings + "Error: the mesh has no cells\n");
+  REQUIRE(failed.cause);
+  CHECK(failed.cause->title == "Error: the mesh has no cells");
+  for (const char* line : {"Error: timeout set to 0 s", "killed: limit set to 4 GB",
+                           "OOM killer ended python3", "failed: signal handler installed twice"}) {
+    CAPTURE(line);
+    CHECK_FALSE(states_setting(line));
+  }
+}
+
+TEST_CASE("a test of pytest that passed is no failure, whatever its name is") {
+  CHECK(is_passed_test("test_error.py::test_segfault PASSED                    [ 33%]"));
+  CHECK(is_passed_test("test_error.py::test_segfault PASSED"));
+  CHECK_FALSE(is_passed_test("test_error.py::test_segfault FAILED                    [ 33%]"));
+  CHECK_FALSE(is_passed_test("error: module::name PASSED a null pointer"));
+  CHECK(is_passed_summary("===== 3 passed, 1 skipped in 0.02s ====="));
+  CHECK_FALSE(is_passed_summary("===== 1 failed, 2 passed in 0.02s ====="));
+  CHECK_FALSE(is_passed_summary("===== 2 passed, 1 error in 0.02s ====="));
+}
+
 TEST_SUITE_END();

@@ -182,3 +182,54 @@ TEST_CASE("what another process notices after a run, at the level of a warning, 
   CHECK(exit_code(diagnose_text("epoch 1\naccuracy 0.9\n" + store)) == 0);
   CHECK(exit_code(diagnose_text("epoch 1\naccuracy 0.9\nn1: [rank1]:" + store)) == 0);
 }
+
+TEST_CASE("one bad line that the program recovers from is no failure where completion is the last line") {
+  const std::string rebuilding = "Starting\nERROR: could not read cache, rebuilding\ncache rebuilt in 2 s\n";
+  const std::string git = "fatal: repository '/nonexistent/x' does not exist\n";
+  struct Row {
+    std::string text;
+    int status;
+  };
+  const Row rows[] = {
+      {rebuilding + "finished\n", 0},
+      {rebuilding + "Simulation completed successfully\n", 0},
+      {git + "fallback to tarball: ok\n", 0},
+      {git, 1},
+      {git + "fallback to tarball failed\n", 1},
+      {rebuilding, 1},
+      // Nothing is done instead.
+      {"Starting\nERROR: could not read the mesh\nfinished\n", 1},
+      {"Starting\nERROR: connection lost, retrying\nfinished\n", 1},
+      // A second bad line.
+      {rebuilding + "ERROR: could not write the result\nfinished\n", 1},
+      {"ERROR: no license\n" + rebuilding + "finished\n", 1},
+      {rebuilding + "finished\nsrun: error: n1: task 3: Segmentation fault\n", 1},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    CHECK(exit_code(diagnose_text(row.text)) == row.status);
+  }
+}
+
+TEST_CASE("a log that ends with the verdict of tests that passed is no failure") {
+  // As Python 3.11's unittest -v and pytest 7.2 -v print them.
+  const std::string line = std::string(70, '-') + "\n";
+  const std::string tests =
+      "test_error_handling (__main__.T.test_error_handling) ... ok\n"
+      "test_failed_login (__main__.T.test_failed_login) ... ERROR:root:login failed for user bob\nok\n\n" +
+      line + "Ran 3 tests in 0.001s\n\n";
+  const std::string pytest =
+      "============================= test session starts ==============================\n"
+      "collected 3 items\n\ntest_error.py::test_segfault PASSED                                      [ 33%]\n"
+      "test_error.py::test_oom_killed PASSED                                    [ 66%]\n"
+      "test_error.py::test_fatal_error ";
+  CHECK(exit_code(diagnose_text(tests + "OK\n")) == 0);
+  CHECK(exit_code(diagnose_text(tests + "OK (skipped=1)\n")) == 0);
+  CHECK(exit_code(diagnose_text(tests + "FAILED (errors=1)\n")) == 1);
+  const std::string passed =
+      "============================== 3 passed in 0.02s ===============================\n";
+  const std::string failed =
+      "========================= 1 failed, 2 passed in 0.02s ==========================\n";
+  CHECK(exit_code(diagnose_text(pytest + "PASSED         [100%]\n\n" + passed)) == 0);
+  CHECK(exit_code(diagnose_text(pytest + "FAILED         [100%]\n\n" + failed)) == 1);
+}

@@ -128,4 +128,73 @@ TEST_CASE("the program's lines come behind the remedies where the system refused
       cause_of(frame + "ValueError: the mesh has no cells\n").remedies.front().starts_with("sed -n 29,33p"));
 }
 
+TEST_CASE("the builtin of bash that names a directory is no part of its path") {
+  const Finding cause = cause_of("./j.sh: line 2: cd: /scratch/nodir/run7: No such file or directory\n");
+  CHECK(cause.title == "the job script cannot change to a directory: /scratch/nodir/run7");
+  for (const std::string& remedy : cause.remedies) CHECK(remedy.find("cd: ") == std::string::npos);
+  CHECK(place_of(cause, "mkdir -p /scratch/nodir/run7") == 0);
+}
+
+TEST_CASE("the CR of a script's DOS line end is the cause, and that of a whole log is not") {
+  const std::string ruler = std::string(74, '-');
+  const auto message = [&ruler](const std::string& end, const std::string& program_end) {
+    return ruler + end + "\nmpirun was unable to launch the specified application as it could not access" +
+           end + "\nor execute an executable:" + end + "\n" + end + "\nExecutable: ./exit3" + program_end +
+           "\nNode: vm" + end + "\n" + end + "\nwhile attempting to start process rank 0." + end + "\n" +
+           ruler + end + "\n";
+  };
+  CHECK(cause_of(message("", "\r")).id == "J70");
+  CHECK(cause_of("cr2.sh: line 2: module: command not found\n" + message("", "\r")).id == "J70");
+  CHECK(cause_of(message("\r", "\r")).id == "C23");
+  CHECK(cause_of(message("", "")).id == "C23");
+}
+
+TEST_CASE("a key that any program uses names no checkpoint, and the line of the program stays") {
+  const Finding cause = cause_of(
+      "start\nTraceback (most recent call last):\n  File \"/home/u7/k.py\", line 2, in <module>\n"
+      "    print(cfg[\"model\"])\nKeyError: 'model'\n");
+  CHECK(cause.id == "E24");
+  CHECK(cause.title == "KeyError: 'model' (k.py:2)");
+}
+
+TEST_CASE("the rank and host that torchrun's root cause names are the place of a kill") {
+  // torch 2.1, torch/distributed/elastic/multiprocessing/errors/__init__.py
+  const Finding cause = cause_of(
+      "Root Cause (first observed failure):\n[0]:\n  time      : 2023-09-14_01:45:50\n  host      : n7.site\n"
+      "  rank      : 2 (local_rank: 2)\n  exitcode  : -9 (pid: 36071)\n  error_file: <N/A>\n"
+      "  traceback : Signal 9 (SIGKILL) received by PID 36071\n");
+  CHECK(cause.place.rank == 2u);
+  CHECK(cause.place.host == "n7.site");
+  CHECK(place_of(cause, "ssh n7.site ") == 0);
+  // As a page on the web shows it.
+  const Finding copied = cause_of(
+      "Root Cause (first observed failure) :\n[0]:\ntime\nhost\n2023-09-14 01:45:50\nn7-X10\n"
+      "rank2 (local rank: 2)exitcode: -9 (pid: 36071)error file: <N/A>\n"
+      "traceback : signal 9 (SIGKILL) received by PID 36071\n");
+  CHECK(copied.place.rank == 2u);
+  CHECK(copied.place.host == "n7-X10");
+}
+
+TEST_CASE("a remedy names what the message names") {
+  const Finding fortran =
+      cause_of("At line 3 of file b.f90 (unit = 5, file = 'grid.dat')\nFortran runtime error: End of file\n");
+  CHECK(fortran.id == "R4");
+  CHECK(place_of(fortran, "ls -l grid.dat; tail grid.dat") == 0);
+  const Finding java = cause_of(
+      "Exception in thread \"main\" java.lang.OutOfMemoryError: Java heap space\n\tat J.main(J.java:1)\n");
+  CHECK(place_of(java, "spark-submit") == java.remedies.size());
+  CHECK(place_of(java, "java -Xmx") == 0);
+  const Finding cores = cause_of(
+      "While computing bindings, we found no available cpus on\nthe following node:\n\n  Node:  n3\n\n"
+      "Please check your allocation.\n");
+  CHECK(cores.cause.find("pe=N") != std::string::npos);
+  CHECK(place_of(cores, "--map-by node:pe=N") == 0);
+}
+
+TEST_CASE("a status that names a limit is the cause without a log") {
+  // signal(7) on x86: SIGXCPU is 24, SIGXFSZ 25; a shell adds 128.
+  CHECK(cause_of("", {152}).title.find("SIGXCPU") != std::string::npos);
+  CHECK(cause_of("", {153}).title.find("SIGXFSZ") != std::string::npos);
+}
+
 TEST_SUITE_END();

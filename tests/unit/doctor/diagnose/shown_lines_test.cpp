@@ -128,4 +128,24 @@ TEST_CASE("what shells, ssh, modules and logins print is no likely line, and no 
   }
 }
 
+TEST_CASE("what doctor reports of a host is no output of the program") {
+  // As the script of `ddlrun submit` prints it where a check fails.
+  const std::string report =
+      "fail  SLURM-02  commands of Slurm\n  at    n1\n"
+      "  is    sinfo: fatal: Could not establish a configuration source\n"
+      "  why   cannot connect to server pbs1 (errno=15034)\n  try   there:\n          sinfo\n";
+  const std::string end = "ddlrun job: a check of this host failed: nothing is started\n";
+  const Diagnosis diagnosis = diagnose_text(report + end);
+  REQUIRE(diagnosis.cause);
+  CHECK(diagnosis.cause->id == "O9");
+  for (const Finding& finding : diagnosis.also_seen) {
+    CHECK(finding.id != "G22");
+    CHECK(finding.id != "F33");
+  }
+  // The same words of a program are a cause.
+  const Diagnosis own = diagnose_text("sinfo: fatal: Could not establish a configuration source\n");
+  REQUIRE(own.cause);
+  CHECK(own.cause->id == "G22");
+}
+
 TEST_SUITE_END();
