@@ -39,7 +39,10 @@ constexpr std::string_view how_to_log = "mpirun --tag-output ... 2>&1 | tee job.
 std::shared_ptr<const SignatureSet> read_signatures(System& system, const std::string& file) {
   auto known = diagnose::read_known_signatures(system);
   if (file.empty()) return known;
-  SignatureSet own = diagnose::parse_signatures(system.files.read(file, diagnose::max_signature_bytes), file);
+  std::vector<Message> warnings;
+  SignatureSet own =
+      diagnose::parse_signatures(system.files.read(file, diagnose::max_signature_bytes), file, &warnings);
+  for (const Message& message : warnings) system.err(render_message("ddlrun", "warning", message));
   return std::make_shared<const SignatureSet>(diagnose::merge_signatures(*known, std::move(own)));
 }
 
@@ -220,10 +223,12 @@ int run_on_logs(System& system, const DiagnoseOptions& options) {
                 {"the run has not ended, and its output is not in files", printable(input.directory),
                  "ddlrun launch --tee ...   # keeps each rank's output in the run directory"});
   if (is_silent) {
-    throw Error(ErrorKind::request,
-                {logs.size() == 1 ? "the log is empty" : fmt::format("all {} logs are empty", logs.size()),
-                 printable(logs[0]),
-                 std::string(how_to_log) + "; of a status alone: ddlrun diagnose --status N --from mpirun"});
+    const Message message{
+        logs.size() == 1 ? "the log is empty" : fmt::format("all {} logs are empty", logs.size()),
+        printable(logs[0]),
+        std::string(how_to_log) + "; of a status alone: ddlrun diagnose --status N --from mpirun"};
+    if (options.json) system.out(diagnose::render_diagnosis_json(diagnosis, &message));
+    throw Error(ErrorKind::request, message);
   }
   if (input.standing && !options.json) print_standing(system, *input.standing);
   system.out(options.json ? diagnose::render_diagnosis_json(diagnosis)

@@ -40,10 +40,19 @@ Json to_json(const Finding& finding) {
   return json;
 }
 
-const char* name_of(Verdict verdict) {
-  if (verdict == Verdict::cause_found) return "cause-found";
-  if (verdict == Verdict::likely_cause) return "likely-cause";
-  return verdict == Verdict::unknown ? "unknown" : "no-trouble";
+// Only exit status 0 shows that nothing failed.
+const char* verdict_name(const Diagnosis& diagnosis) {
+  switch (diagnosis.verdict) {
+    case Verdict::cause_found:
+      return "cause-found";
+    case Verdict::likely_cause:
+      return "likely-cause";
+    case Verdict::unknown:
+      return "unknown";
+    case Verdict::no_trouble:
+      break;
+  }
+  return diagnosis.end.status == 0 ? "no-trouble" : "nothing-found";
 }
 
 const char* name_of(LogSource source) {
@@ -87,8 +96,10 @@ Json to_json(const Signature& signature) {
 
 }  // namespace
 
-std::string render_diagnosis_json(const Diagnosis& diagnosis) {
-  Json json{{"schema", "ddlrun.diagnose/1"}, {"verdict", name_of(diagnosis.verdict)}};
+std::string render_diagnosis_json(const Diagnosis& diagnosis, const Message* error) {
+  Json json{{"schema", "ddlrun.diagnose/1"}, {"verdict", verdict_name(diagnosis)}};
+  json["error"] = Json();
+  if (error != nullptr) json["error"] = {{"what", error->what}, {"at", error->where}, {"try", error->hint}};
   json["lines"] = diagnosis.lines;
   json["bytes"] = diagnosis.bytes;
   json["cause"] = diagnosis.cause ? to_json(*diagnosis.cause) : Json();

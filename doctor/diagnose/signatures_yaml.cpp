@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/diagnose/signatures_yaml.hpp"
 
-#include "base/text/error.hpp"
 #include "base/text/text.hpp"
 #include "base/text/yaml_tree.hpp"
 #include "doctor/diagnose/finding_text.hpp"
 #include "doctor/diagnose/line_pattern.hpp"
 #include "doctor/diagnose/literal_scanner.hpp"
+#include "doctor/diagnose/signature_texts.hpp"
 #include "doctor/diagnose/words.hpp"
 
 #include <fmt/format.h>
@@ -21,30 +21,15 @@ namespace ddlrun::diagnose {
 
 namespace {
 
-// True where each value out of a log stays one word of the shell that runs the remedy: not within quotes, nor
-// behind ssh, whose shell splits it once more. A comment is not run.
-bool is_one_word(std::string_view remedy) {
-  constexpr std::string_view values[] = {"{value}", "{path}", "{library}", "{script}"};
-  char quote = ' ';
-  for (std::size_t at = 0; at < remedy.size(); ++at) {
-    const char c = remedy[at];
-    if (quote == ' ' && c == '#' && (at == 0 || remedy[at - 1] == ' ')) return true;
-    if (c == quote)
-      quote = ' ';
-    else if (quote == ' ' && (c == '\'' || c == '"'))
-      quote = c;
-    const bool is_value = starts_with_any(remedy.substr(at), values);
-    if (is_value && (quote != ' ' || has(remedy.substr(0, at), "ssh "))) return false;
-  }
-  return true;
-}
-
 using Kind = YamlValue::Kind;
 
 // Reads one file; each refusal names its place.
 class Reader {
  public:
-  explicit Reader(const std::string& file) : file_(file) {}
+  Reader(const std::string& file, std::vector<Message>* warnings, WrongSignature wrong)
+      : file_(file),
+        warnings_(warnings),
+        leaves_out_(warnings != nullptr && wrong == WrongSignature::left_out) {}
 
   SignatureSet read(const YamlValue& root) const {
     need_mapping(root, {"signatures", "endings", "schema"});
@@ -54,12 +39,14 @@ class Reader {
              std::string(signatures_schema));
     SignatureSet set;
     if (const YamlValue* list = root.find("signatures")) {
-      for (const YamlValue& item : items(*list)) add_signature(set, item);
+      for (const YamlValue& item : items(*list)) add_or_leave_out(set, item);
     }
     if (const YamlValue* list = root.find("endings")) {
       for (const YamlValue& item : items(*list)) set.endings.push_back(read_ending(item));
     }
-    if (set.signatures.empty() && set.endings.empty()) refuse(root, "neither 'signatures:' nor 'endings:'");
+    const bool is_left_out = leaves_out_ && !warnings_->empty();
+    if (set.signatures.empty() && set.endings.empty() && !is_left_out)
+      refuse(root, "neither 'signatures:' nor 'endings:'");
     return set;
   }
 
@@ -123,6 +110,9 @@ class Reader {
 
   LinePattern read_line(const YamlValue& value, std::size_t least) const {
     auto pattern = parse_line_pattern(text(value));
+    if (const std::string syntax = regex_syntax_in(text(value)); warnings_ != nullptr && !syntax.empty())
+      warnings_->push_back({fmt::format("a pattern is no regular expression: {} stands for itself", syntax),
+                            place_in(file_, value), plain_pattern_hint(text(value))});
     if (!pattern) {
       refuse(value, "a pattern holds an unknown {name}, or two of them touch",
              "{*}, {host}, {rank}, {value}, {signal}, {status}, {number}, {end}");
@@ -213,9 +203,8 @@ class Reader {
     if (remedies == nullptr) refuse(value, "'try:' is missing: what is to be typed?");
     for (const YamlValue* item : one_or_many(*remedies)) {
       signature.remedies.push_back(shown_text(*item));
-      if (!is_one_word(signature.remedies.back()))
-        refuse(*item,
-               "a value out of a log stands within quotes, or behind ssh, where a shell reads it again");
+      if (const ValueFault fault = find_value_fault(signature.remedies.back()); !fault.what.empty())
+        refuse(*item, fault.what, fault.mended);
     }
     const bool likely = signature.kind == SignatureClass::likely;
     signature.patterns = read_patterns(value, likely ? 3 : LiteralScanner::min_length);
@@ -237,6 +226,16 @@ class Reader {
     if (!can_be_found && signature.kind != SignatureClass::fact && !likely)
       refuse(value, "nothing to find it by", "match: ...");
     return signature;
+  }
+  void add_or_leave_out(SignatureSet& set, const YamlValue& item) const {
+    if (!leaves_out_) return add_signature(set, item);
+    try {
+      add_signature(set, item);
+    } catch (const Error& error) {
+      Message message = error.message();
+      message.what += "; this signature is left out";
+      warnings_->push_back(std::move(message));
+    }
   }
   void add_signature(SignatureSet& set, const YamlValue& item) const {
     Signature signature = read_signature(item);
@@ -262,13 +261,17 @@ class Reader {
   }
 
   const std::string& file_;
+  std::vector<Message>* warnings_;
+  bool leaves_out_;
 };
 
 }  // namespace
 
-SignatureSet parse_signatures(std::string_view text, const std::string& file_name) {
-  return Reader(file_name).read(parse_yaml(
-      text, file_name, "mend that line; `ddlrun diagnose --list` shows what the built-in file has"));
+SignatureSet parse_signatures(std::string_view text, const std::string& file_name,
+                              std::vector<Message>* warnings, WrongSignature wrong) {
+  return Reader(file_name, warnings, wrong)
+      .read(parse_yaml(text, file_name,
+                       "mend that line; `ddlrun diagnose --list` shows what the built-in file has"));
 }
 
 std::shared_ptr<const SignatureSet> builtin_signatures() {

@@ -2,6 +2,7 @@
 // Signatures from their files: signatures/*.yaml, which are part of the binary, and a user's own.
 #pragma once
 
+#include "base/text/error.hpp"
 #include "doctor/diagnose/signature.hpp"
 
 #include <array>
@@ -34,8 +35,13 @@ constexpr auto signature_flags = std::to_array<std::pair<std::string_view, bool 
      {"raw_status", &Signature::raw_status},
      {"last_counts", &Signature::last_counts}});
 
-// Error{request} at FILE:LINE:COLUMN where something is wrong.
-SignatureSet parse_signatures(std::string_view text, const std::string& file_name);
+enum class WrongSignature { refused, left_out };
+
+// Error{request} at FILE:LINE:COLUMN where something is wrong; a wrong signature that is `left_out` is one of
+// the `warnings` instead. A pattern with the syntax of a regular expression is one of them too.
+SignatureSet parse_signatures(std::string_view text, const std::string& file_name,
+                              std::vector<Message>* warnings = nullptr,
+                              WrongSignature wrong = WrongSignature::refused);
 
 // The built-in signatures, parsed at the first call.
 std::shared_ptr<const SignatureSet> builtin_signatures();

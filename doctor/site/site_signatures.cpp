@@ -48,8 +48,10 @@ std::shared_ptr<const SignatureSet> merge_texts(System& system, const std::vecto
   SignatureSet all = *builtin_signatures();
   for (auto one = texts.rbegin(); one != texts.rend(); ++one) {
     try {
-      SignatureSet own = parse_signatures(one->text, one->file);  // throws before `all` is moved from
-      all = merge_signatures(std::move(all), std::move(own));
+      std::vector<Message> warnings;
+      SignatureSet own = parse_signatures(one->text, one->file, &warnings, WrongSignature::left_out);
+      for (Message& message : warnings) warn(system, std::move(message));
+      all = merge_signatures(std::move(all), std::move(own));  // not reached where the file cannot be read
     } catch (const Error& error) {
       warn(system, error.message());
     }

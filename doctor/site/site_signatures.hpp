@@ -15,7 +15,8 @@ namespace ddlrun::diagnose {
 std::vector<std::string> list_signature_files(System& system);
 
 // The built-in signatures with those of all these files: of two with one id the nearest counts. A file that
-// another user can change, or that is damaged, is left out with a warning: a job must not end by it.
+// another user can change, or that is no YAML, is left out with a warning, and so is a wrong signature of a
+// file: a job must not end by it.
 std::shared_ptr<const SignatureSet> read_known_signatures(System& system);
 
 }  // namespace ddlrun::diagnose

@@ -23,7 +23,7 @@ for log in "$golden"/*.log; do
 import json, sys
 report = json.load(open(sys.argv[1]))
 assert report["schema"] == "ddlrun.diagnose/1"
-wanted = {0: ["no-trouble"], 1: ["cause-found", "likely-cause", "unknown"]}[int(sys.argv[2])]
+wanted = {0: ["no-trouble", "nothing-found"], 1: ["cause-found", "likely-cause", "unknown"]}[int(sys.argv[2])]
 assert report["verdict"] in wanted, report["verdict"]
 assert (report["cause"] is not None) == (report["verdict"] in ("cause-found", "likely-cause"))
 assert report["cause"] is None or report["cause"]["try"]
@@ -94,6 +94,28 @@ expect 1 'the scratch quota is used up on n17 [SITE1]' "$DDLRUN" diagnose "$work
 expect_refusal 3 'No such file' "$DDLRUN" diagnose "$work/nosuch.log"
 expect_refusal 3 'Is a directory' "$DDLRUN" diagnose "$work"
 expect_refusal 3 'empty' "$DDLRUN" diagnose "$work/empty.log"
+# With --json the error is a document too; without an exit status nothing proves that a run went well.
+run "$DDLRUN" diagnose --json "$work/empty.log"
+[ "$status" -eq 3 ] || fail "an empty log with --json: status $status"
+python3 -c 'import json, sys; d = json.load(sys.stdin); assert d["error"]["what"] == "the log is empty" and d["error"]["try"], d' \
+  <"$work/out" || fail "the JSON of an empty log"
+verdict_of() { python3 -c 'import json, sys; d = json.load(sys.stdin); assert d["error"] is None; print(d["verdict"])' <"$work/out"; }
+run "$DDLRUN" diagnose --json "$work/rank.0/stderr"
+[ "$(verdict_of)" = nothing-found ] || fail "the verdict without a status: $(verdict_of)"
+run "$DDLRUN" diagnose --json "$work/rank.0/stderr" --status 0
+[ "$(verdict_of)" = no-trouble ] || fail "the verdict after status 0: $(verdict_of)"
+expect 1 'SIGXFSZ' "$DDLRUN" diagnose --status 153 "$work/empty.log"
+
+# A directory of a job that was started by hand: what doctor reports of the host is no output of the program.
+mkdir "$work/by_hand"
+printf '%s\n' "ddlrun job: doctor's status is 1: nothing is started" '  try: ddlrun submit --doctor warn ...' >"$work/by_hand/stop_reason"
+{
+  printf '%s\n' 'fail  SLURM-02  commands of Slurm' '  is    sinfo: fatal: Could not establish a configuration source' \
+    '  why   cannot connect to server pbs1 (errno=15034)'
+  cat "$work/by_hand/stop_reason"
+} >"$work/by_hand/output.log"
+expect 1 '[O9]' "$DDLRUN" diagnose "$work/by_hand"
+has_not 'the doctor is no program' "$work/out" G22
 expect_refusal 3 'not a text' "$DDLRUN" diagnose "$DDLRUN"
 gzip -c "$work/own.log" >"$work/own.log.gz"
 expect_refusal 3 'zcat' "$DDLRUN" diagnose "$work/own.log.gz"

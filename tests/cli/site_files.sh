@@ -108,6 +108,11 @@ expect 1 'the scratch quota is full on n17 [SITE1]' "$DDLRUN" diagnose own.log
 sed -i 's/class: P/class: X/' "$work/user/ddlrun/signatures.yaml"
 expect 1 "$work/user/ddlrun/signatures.yaml:6:10" "$DDLRUN" diagnose own.log
 has 'the other file counts' "$work/out" "$ours"
+# The correct ones of that file still count; a regular expression is named.
+printf '%s\n' '- id: OWN9' '  class: P' '  title: own words' '  cause: c' "  match: '^prolog .* ended'" '  try: t' >> "$work/user/ddlrun/signatures.yaml"
+printf '^prolog .* ended\n' > prolog.log
+expect 1 '[OWN9]' "$DDLRUN" diagnose prolog.log
+has 'the form to use' "$work/err" "match: 'prolog {*} ended'"
 expect 4 'warning: signatures: class' "$DDLRUN" launch 1 -- sh -c "$program"
 expect 0 '' "$DDLRUN" launch 1 -- true
 rm "$work/user/ddlrun/signatures.yaml"

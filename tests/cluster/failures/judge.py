@@ -36,7 +36,7 @@ def faults(expected, diagnosis):
     causes = expected["causes"].split("|")
     by_status = cause.get("class") == "N"  # "nothing in the log says why" is wrong where the log has the evidence
     shown = "-" in causes and not by_status and any(words in texts(diagnosis) for words in expected["evidence"].split("|"))
-    if named == "none" and "none" in causes and diagnosis["verdict"] != "no-trouble":
+    if named == "none" and "none" in causes and diagnosis["verdict"] not in ("no-trouble", "nothing-found"):
         yield "there is no trouble"
     if named not in causes and not shown:
         yield "the cause is %s %s" % (expected["causes"], expected.get("evidence", ""))

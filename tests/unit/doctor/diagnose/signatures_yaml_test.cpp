@@ -4,6 +4,7 @@
 
 #include "base/text/error.hpp"
 #include "doctor/diagnose/diagnosis_json.hpp"
+#include "doctor/diagnose/signature_texts.hpp"
 #include "tests/support/mutate.hpp"
 
 #include <doctest/doctest.h>
@@ -117,6 +118,63 @@ TEST_CASE("the built-in file has every documented signature") {
     CHECK(signature.title.size() <= 90);
     CHECK(signature.cause.size() <= 330);
   }
+}
+
+TEST_CASE("a refused remedy is shown as it should be written") {
+  struct Row {
+    const char *remedy, *mended;
+  };
+  const Row rows[] = {{"grep -i '{value}' materials.tab", "grep -i {value} materials.tab"},
+                      {"grep -i \"{value}\" materials.tab", "grep -i {value} materials.tab"},
+                      {"grep 'name={value}' a.tab", "grep 'name='{value} a.tab"},
+                      {"grep 'a {value} b' c", "grep 'a '{value}' b' c"}};
+  for (const Row& row : rows) {
+    CAPTURE(row.remedy);
+    const ValueFault fault = find_value_fault(row.remedy);
+    CHECK(fault.what.find("quotes") != std::string::npos);
+    CHECK(fault.mended == row.mended);
+    CHECK(find_value_fault(fault.mended).what.empty());
+  }
+  CHECK(find_value_fault("grep -i {value} a.tab   # the '{value}' of the log").what.empty());
+}
+
+TEST_CASE("a wrong signature leaves the others of its file in use, where warnings are taken") {
+  const std::string wrong =
+      "- id: OWN2\n  class: P\n  title: x\n  cause: y\n  match: 'another text'\n  try: \"grep '{value}' "
+      "a.tab\"\n";
+  std::vector<ddlrun::Message> warnings;
+  const SignatureSet set = parse_signatures(good + wrong, "own.yaml", &warnings, WrongSignature::left_out);
+  REQUIRE(set.signatures.size() == 1);
+  CHECK(set.signatures[0].id == "OWN1");
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].where == "own.yaml:14:8");
+  CHECK(warnings[0].hint == "grep {value} a.tab");
+  CHECK_THROWS_AS(parse_signatures(good + wrong, "own.yaml", &warnings), ddlrun::Error);
+}
+
+TEST_CASE("a pattern with the syntax of a regular expression gives a warning with the form to use") {
+  struct Row {
+    const char *pattern, *form;
+  };
+  const Row rows[] = {
+      {"^slurm_prolog: .* failed with code \\d+$", "match: 'slurm_prolog: {*} failed with code '"},
+      {"^the solver stopped$", "match: 'the solver stopped{end}'"},
+      {"table \\w+ is full", "match: 'table {*} is full'"}};
+  for (const Row& row : rows) {
+    CAPTURE(row.pattern);
+    std::string text = good;
+    const std::string from = "['our own text {value}']";
+    text.replace(text.find(from), from.size(), "'" + std::string(row.pattern) + "'");
+    std::vector<ddlrun::Message> warnings;
+    CHECK(parse_signatures(text, "own.yaml", &warnings).signatures.size() == 1);
+    REQUIRE(warnings.size() == 1);
+    CHECK(warnings[0].what.find("no regular expression") != std::string::npos);
+    CHECK(warnings[0].where == "own.yaml:5:10");
+    CHECK(warnings[0].hint.starts_with(row.form));
+  }
+  std::vector<ddlrun::Message> warnings;
+  parse_signatures(good, "own.yaml", &warnings);
+  CHECK(warnings.empty());
 }
 
 TEST_SUITE_END();
