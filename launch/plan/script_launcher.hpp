@@ -15,8 +15,9 @@ struct ScriptLauncher {
   Command words;         // "mpirun -np 4 ./solver", as far as the line shows
 };
 
-// The first line of a shell text that starts a launcher, by a scan of its words; line 0 if there is none. A
-// torchrun that stays on its host counts only where `ranks` are more than `hosts`.
+// The first line of a shell text that starts a launcher with a program; line 0 if there is none, or if the
+// text names a variable of ddlrun. A torchrun that stays on its host counts only where `ranks` are more than
+// `hosts`.
 ScriptLauncher find_launcher_in_script(std::string_view text, std::size_t ranks, std::size_t hosts);
 
 // The warning for `program`, a script or "bash -c TEXT"; "" where it starts none, cannot be read or is no
