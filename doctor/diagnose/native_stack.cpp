@@ -208,7 +208,17 @@ void NativeStack::begin(const ReadLine& line) {
   if (site_ || is_attentive()) return;
   rank_ = line.prefix.rank;
   has_frames_ = is_last_ = false;
+  in_other_thread_ = trim(line.prefix.text).starts_with("Thread 0x");
   lines_left_ = max_lines;
+}
+
+// Python's faulthandler prints the stacks of all threads; that of the crash begins with "Current thread".
+bool NativeStack::leaves_python_thread(std::string_view text) {
+  if (text.starts_with("Current thread 0x")) in_other_thread_ = false;
+  if (text.starts_with("Thread 0x")) in_other_thread_ = true;
+  const bool ends = site_ && site_->is_installed && (text.empty() || in_other_thread_);
+  if (ends) lines_left_ = 0;
+  return ends || in_other_thread_;
 }
 
 void NativeStack::take(const ReadLine& line) {
@@ -218,6 +228,7 @@ void NativeStack::take(const ReadLine& line) {
   // gfortran's source stands on the line after the frame.
   if (std::exchange(is_last_, false) && text.starts_with("at ") && site_->source.empty())
     site_->source = source_in(text.substr(3));
+  if (leaves_python_thread(text)) return;
   const auto frame = parse_stack_frame(text);
   // A static function has no name in the stack: its caller in the same library has.
   const bool is_caller = frame && site_ && site_->function.empty() && !frame->function.empty() &&

@@ -49,11 +49,13 @@ class NativeStack {
   const EvidenceLine& evidence() const { return evidence_; }
 
  private:
+  bool leaves_python_thread(std::string_view text);
+
   std::optional<StackFrame> site_;
   std::uint32_t source_ = 0;
   EvidenceLine evidence_;
   std::optional<std::uint32_t> rank_;  // whose stack it is
-  bool has_frames_ = false;
+  bool has_frames_ = false, in_other_thread_ = false;
   bool is_last_ = false;  // the frame of the line before is the site; "at FILE:LINE" may follow
   int lines_left_ = 0;
 };

@@ -111,6 +111,17 @@ TEST_CASE("the crash of a Python program is in its own line, not in the library 
   const Diagnosis inside = diagnose_text(head + library + end);
   REQUIRE(inside.cause);
   CHECK(inside.cause->title.ends_with(" in string_at (__init__.py:519)"));
+  // Other threads, before and behind.
+  const std::string idle =
+      "Thread 0x00007f9 (most recent call first):\n  File \"/home/me/feed.py\", line 8 in prefetch\n\n";
+  const std::string message = "Fatal Python error: Segmentation fault\n\n";
+  const std::string current = head.substr(message.size());
+  for (const std::string& text :
+       {message + current + library + "\n" + idle + end, message + idle + current + library + end}) {
+    const Diagnosis among = diagnose_text(text);
+    REQUIRE(among.cause);
+    CHECK(among.cause->title.ends_with(" in string_at (__init__.py:519)"));
+  }
 }
 
 TEST_CASE("a frame of Python's faulthandler") {
