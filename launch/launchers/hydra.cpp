@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -144,6 +145,16 @@ std::optional<std::string> find_hydra_bootstrap(LauncherKind kind, const Launche
   return std::nullopt;
 }
 
+bool names_hydra_starter(const LauncherWords& words, const EnvVars& environment) {
+  const auto is_option = [](const std::string& word) {
+    return word.find("-launcher-exec") <= 1 || word.find("-bootstrap-exec") <= 1;
+  };
+  return std::ranges::any_of(words.mpi_arguments, is_option) ||
+         std::ranges::any_of(
+             std::array{"HYDRA_LAUNCHER_EXEC", "HYDRA_BOOTSTRAP_EXEC", "I_MPI_HYDRA_BOOTSTRAP_EXEC"},
+             [&](const char* name) { return environment.contains(name); });
+}
+
 std::string render_machine_file(const RankMap& rank_map) {
   return render_runs(first_cycle(runs_of_hosts(rank_map), rank_map.hosts.size()));
 }
@@ -154,7 +165,8 @@ LaunchCommand plan_hydra_command(const LaunchRequest& request, const EnvVars& en
   const LauncherKind kind = request.launcher.version.kind;
   const bool mpich = kind == LauncherKind::mpich;
   const auto chosen = find_hydra_bootstrap(kind, request.words, environment);
-  const std::string bootstrap = chosen.value_or(request.has_step ? "slurm" : "ssh");
+  const bool has_starter = names_hydra_starter(request.words, environment);
+  const std::string bootstrap = chosen.value_or(request.has_step && !has_starter ? "slurm" : "ssh");
   if (bootstrap == "slurm") leave_out_step_variables(builder, environment);
   builder.start(request.launcher.program);
   if (!chosen)
@@ -170,7 +182,7 @@ LaunchCommand plan_hydra_command(const LaunchRequest& request, const EnvVars& en
   if (request.words.tag_output) builder.add({"-prepend-rank"}, "each line starts with its rank");
   builder.add_asked(request.words.mpi_arguments);
   LaunchCommand command = std::move(builder).finish();
-  if (mpich && bootstrap == "ssh") command.connections = request.rank_map->hosts.size();
+  if (mpich && bootstrap == "ssh" && !has_starter) command.connections = request.rank_map->hosts.size();
   return command;
 }
 

@@ -19,6 +19,10 @@ std::string render_machine_file(const RankMap& rank_map);
 std::optional<std::string> find_hydra_bootstrap(LauncherKind kind, const LauncherWords& words,
                                                 const EnvVars& environment);
 
+// Whether the user names the program that starts the proxies (-launcher-exec, -bootstrap-exec): one like ssh,
+// unless the bootstrap is named too.
+bool names_hydra_starter(const LauncherWords& words, const EnvVars& environment);
+
 // Error{request} for --mca, which only Open MPI knows.
 LaunchCommand plan_hydra_command(const LaunchRequest& request, const EnvVars& environment);
 

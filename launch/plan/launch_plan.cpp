@@ -48,8 +48,8 @@ PlacedRanks place_ranks(System& system, const LaunchSpec& spec) {
   placed.job =
       plan_job_ranks(system, spec, rankfile_major(placed.launcher.version),
                      find_host_path(placed.kind(), spec.launcher.words, system.environment.variables));
-  placed.has_step =
-      placed.job.path == topology::HostPath::automatic && topology::has_slurm_path(system, placed.job.hosts);
+  placed.has_step = !placed.job.machines.lacks_step && placed.job.path == topology::HostPath::automatic &&
+                    topology::has_slurm_path(system, placed.job.hosts);
   if (placed.kind() == LauncherKind::open_mpi)
     check_slurm_slots(system, spec, placed.job);
   else

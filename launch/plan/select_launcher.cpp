@@ -183,7 +183,8 @@ SelectedLauncher select_launcher(System& system, const LauncherSpec& spec, bool 
 topology::HostPath find_host_path(LauncherKind kind, const LauncherWords& words, const EnvVars& environment) {
   if (is_hydra(kind)) {
     const auto bootstrap = find_hydra_bootstrap(kind, words, environment);
-    return !bootstrap || *bootstrap == "slurm" ? topology::HostPath::automatic : topology::HostPath::ssh;
+    const bool is_open = !bootstrap && !names_hydra_starter(words, environment);
+    return is_open || bootstrap == "slurm" ? topology::HostPath::automatic : topology::HostPath::ssh;
   }
   bool by_ssh = kind == LauncherKind::ssh;
   const auto read_plm = [&](const std::string& name, const std::string& value) {

@@ -32,7 +32,7 @@ bool same_shape(MachineTopology a, const MachineTopology& b) {
 }
 
 JobMachines one_for_all(MachineTopology machine, std::size_t hosts) {
-  return {{std::move(machine)}, std::vector<std::uint32_t>(hosts, 0), {}, {}};
+  return {{std::move(machine)}, std::vector<std::uint32_t>(hosts, 0), {}, {}, false};
 }
 
 JobMachines assume_machines(System& system, const std::vector<RemoteMachine>& asked, std::size_t hosts,
@@ -93,6 +93,7 @@ JobMachines collect(std::vector<RemoteMachine> asked) {
     job.machine_of_host.push_back(static_cast<std::uint32_t>(known - job.machines.begin()));
     if (known == job.machines.end()) job.machines.push_back(std::move(*remote.machine));
     job.interfaces_of_host.push_back(std::move(remote.interfaces));
+    job.lacks_step = job.lacks_step || remote.lacks_step;
   }
   return job;
 }

@@ -21,6 +21,7 @@ struct JobMachines {
   std::vector<std::uint32_t> machine_of_host;                // index in `machines`, one a host
   std::vector<std::vector<std::string>> interfaces_of_host;  // RemoteMachine's; empty: not asked
   std::vector<std::string> own_names;  // host names by the hosts' own account; empty: not asked
+  bool lacks_step = false;             // in a Slurm job whose srun starts no step on a host
 };
 
 // The hosts of "h1,h2", "node[01-04]", "@file" or --hostfile, in order; empty where none is given.

@@ -54,6 +54,7 @@ struct RemoteMachine {
   // A line for each network interface, as `ddlrun agent --interfaces` prints it behind its mark; empty where
   // this build is not there.
   std::vector<std::string> interfaces;
+  bool lacks_step = false;  // in a Slurm job whose srun starts no step there
 };
 
 // Asks every host, this one without a connection, many at once, each for a few seconds. Results in the order

@@ -158,6 +158,7 @@ std::vector<RemoteMachine> machines_of_hosts(System& system, const std::vector<s
   auto remotes = ask_for_machines(system, hosts, directory, steps);
   for (RemoteMachine& remote : remotes) {
     const auto failed = steps.failures.find(remote.host);
+    remote.lacks_step = failed != steps.failures.end();
     if (!remote.machine && failed != steps.failures.end()) remote.failure += "; by srun: " + failed->second;
   }
   return remotes;

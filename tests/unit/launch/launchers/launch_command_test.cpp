@@ -127,6 +127,9 @@ TEST_CASE("hydra in a Slurm job: its proxies are a step of the job, unless the u
   CHECK(starts(by_word, {"mpiexec", "-f"}));
   CHECK(by_word.environment.at("HYDRA_LAUNCHER_EXTRA_ARGS").starts_with("-oServerAlive"));
   CHECK(by_word.connections == 2);
+  const LaunchCommand by_starter = plan(LauncherKind::mpich, {}, {"-launcher-exec", "/usr/bin/ssh"});
+  CHECK(starts(by_starter, {"mpiexec", "-launcher", "ssh", "-f"}));
+  CHECK(by_starter.connections == 0);
   const LaunchCommand by_variable = plan(LauncherKind::intel_mpi, {{"I_MPI_HYDRA_BOOTSTRAP", "rsh"}});
   CHECK(starts(by_variable, {"mpiexec", "-machinefile"}));
   CHECK(by_variable.environment.count("I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS") == 0);

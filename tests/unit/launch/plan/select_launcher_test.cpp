@@ -155,12 +155,14 @@ TEST_CASE("only --launcher ssh needs ssh in a Slurm job, and what a user selects
   CHECK(path(LauncherKind::ssh, plain) == HostPath::ssh);
   for (const LauncherKind kind : {LauncherKind::mpich, LauncherKind::intel_mpi}) {
     CHECK(path(kind, plain) == HostPath::automatic);
-    for (const auto& [words, expected] :
-         std::vector<std::pair<Command, HostPath>>{{{"-launcher", "ssh"}, HostPath::ssh},
-                                                   {{"-bootstrap=rsh"}, HostPath::ssh},
-                                                   {{"--bootstrap", "slurm"}, HostPath::automatic},
-                                                   {{"-rmk", "pbs"}, HostPath::ssh},
-                                                   {{"-verbose"}, HostPath::automatic}}) {
+    for (const auto& [words, expected] : std::vector<std::pair<Command, HostPath>>{
+             {{"-launcher", "ssh"}, HostPath::ssh},
+             {{"-bootstrap=rsh"}, HostPath::ssh},
+             {{"--bootstrap", "slurm"}, HostPath::automatic},
+             {{"-rmk", "pbs"}, HostPath::ssh},
+             {{"-bootstrap-exec", "/usr/bin/ssh"}, HostPath::ssh},
+             {{"-launcher", "slurm", "-launcher-exec", "/opt/srun"}, HostPath::automatic},
+             {{"-verbose"}, HostPath::automatic}}) {
       launch::LauncherWords asked;
       asked.mpi_arguments = words;
       CHECK(path(kind, asked) == expected);

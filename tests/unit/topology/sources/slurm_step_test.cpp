@@ -144,6 +144,8 @@ TEST_CASE("machines come by srun, of other hosts by ssh; where both fail, the er
   REQUIRE(remotes.size() == 2);
   CHECK(remotes[0].machine->source == "srun n1");
   CHECK(remotes[1].machine->source == "ssh n2");
+  CHECK_FALSE(remotes[0].lacks_step);
+  CHECK(remotes[1].lacks_step);
 
   InJob closed;
   closed.down = "n";
