@@ -93,6 +93,11 @@ bool launcher_is_gone() {
   return ::poll(&err, 1, 0) == 1 && (err.revents & POLLERR) != 0;  // a pipe without a reader
 }
 
+bool stdout_has_no_reader() {
+  pollfd out{STDOUT_FILENO, 0, 0};
+  return ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
 int supervise_program(const Command& command, const Supervision& supervision) {
   const pid_t launcher = ::getppid();
   const Fd signals = block_signals();

@@ -44,6 +44,8 @@ void wait_for_delivery();
 
 // True if our stderr has no reader: the launcher died before this process began.
 bool launcher_is_gone();
+// Stdout of this process is a pipe that nobody reads any more.
+bool stdout_has_no_reader();
 
 // Writes a short text to stderr, or drops it without a reader: never blocks, never dies of SIGPIPE.
 void write_status(std::string_view text);

@@ -254,7 +254,8 @@ ProcessResult LaunchMonitor::result_of_job(ProcessResult result) {
 bool LaunchMonitor::lost_silently(const ProcessResult& result) const {
   const LauncherKind kind = run_.plan.placed.kind();
   const bool is_own = (kind == LauncherKind::open_mpi && result.exit_status == 255) ||
-                      (kind == LauncherKind::intel_mpi && result.exit_status == 128 + SIGPIPE);
+                      (kind == LauncherKind::intel_mpi && result.exit_status == 128 + SIGPIPE &&
+                       run_.plan.placed.job.hosts.size() > 1 && !stdout_has_no_reader());
   return is_own && ranks_ && ranks_->has_report() && !has_own_failure();
 }
 
