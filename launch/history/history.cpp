@@ -182,7 +182,7 @@ std::string status_words(const HistoryRow& row) {
     case RunState::ended:
       break;
   }
-  if (row.exit_status == 0 && !row.cancelled) return end_words(0);
+  if (row.exit_status == 0 && !row.cancelled && !row.timed_out) return end_words(0);
   if (row.saved) return "saved";
   if (row.timed_out) return "timed out";
   if (row.cancelled) return "cancelled";

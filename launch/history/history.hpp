@@ -39,7 +39,7 @@ struct HistoryRow {
 
   bool failed() const {
     return (state == RunState::unseen && !cancelled) ||
-           (state == RunState::ended && exit_status != 0 && !cancelled && !saved);
+           (state == RunState::ended && (exit_status != 0 || timed_out) && !cancelled && !saved);
   }
 };
 

@@ -165,7 +165,7 @@ OpenedCheckpoint open_checkpoint(const CheckpointDisk& disk, const std::string& 
   if (found) return {found->path, std::move(found->header), std::move(found->skipped)};
   // `best` before the first test.
   const std::string parent = directory_of(path);
-  if (!parent.empty() && find_checkpoint(disk, parent))
+  if (find_checkpoint(disk, parent.empty() ? "." : parent))
     throw Error(ErrorKind::request,
                 {"there is no checkpoint here", printable(path), newest_instead(path, reader)});
   throw Error(ErrorKind::request, {"there is no checkpoint here", printable(path),

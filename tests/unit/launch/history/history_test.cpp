@@ -157,6 +157,8 @@ TEST_CASE("a run in a job shows what its job shows") {
   RunRecord failed = stopped;
   failed.end->stopped_by = 0;
   failed.end->exit_status = 7;
+  RunRecord graceful = stopped;  // its program takes TERM and exits with 0
+  graceful.end->exit_status = 0;
   struct Row {
     const RunRecord& run;
     RunState state;
@@ -169,6 +171,7 @@ TEST_CASE("a run in a job shows what its job shows") {
       {stopped, RunState::ended, RunJob::timed_out, "no rank makes progress", "timed out",
        "no rank makes progress", true},
       {stopped, RunState::ended, RunJob::over, "", "cancelled", "stopped by signal 15 (SIGTERM)", false},
+      {graceful, RunState::ended, RunJob::timed_out, "", "timed out", "its job used up its time limit", true},
       {failed, RunState::ended, RunJob::timed_out, "", "status 7", "host h2 was lost", true},
       {open, RunState::elsewhere, RunJob::running, "", "running on node3", "", false},
       {open, RunState::elsewhere, RunJob::over, "", "ended unseen",
