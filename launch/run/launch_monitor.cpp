@@ -249,8 +249,7 @@ ProcessResult LaunchMonitor::result_of_job(ProcessResult result) {
   return result;
 }
 
-// Open MPI 5.0.11 prints nothing about most daemons that it loses, and exits with a status of its own. Intel
-// MPI 2021.18 writes to the closed connection, and SIGPIPE ends it.
+// Open MPI 5.0.11 exits with 255 where it loses a daemon, and SIGPIPE ends Intel MPI 2021.18: no message.
 bool LaunchMonitor::lost_silently(const ProcessResult& result) const {
   const LauncherKind kind = run_.plan.placed.kind();
   const bool is_own = (kind == LauncherKind::open_mpi && result.exit_status == 255) ||

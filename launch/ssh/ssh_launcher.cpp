@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace ddlrun::launch {
 
@@ -303,12 +304,10 @@ void SshLauncher::take_signal(int signal) {
   const bool ends = signal != SIGUSR1 && signal != SIGUSR2;
   // What is sent to a whole group comes to us by two ways.
   if (ends && signal == signal_ && children_.now() - signalled_ < std::chrono::seconds(1)) return;
-  // TERM, as under the other launchers, for Ctrl-C too.
-  const int to_ranks = signal == SIGINT ? SIGTERM : signal;
+  const int to_ranks = signal == SIGINT ? SIGTERM : signal;  // as under the other launchers
   if (started_) send_to_all(SshMessageType::signal, static_cast<std::uint32_t>(to_ranks));
   if (!ends) return;
-  const bool again = signal_ != 0;
-  signal_ = signal;
+  const bool again = std::exchange(signal_, signal) != 0;
   signalled_ = children_.now();
   if (!started_ || again) {
     for (HostConnection& connection : connections_) {
@@ -343,9 +342,8 @@ void SshLauncher::check_deadlines() {
     if (cut_at_ && now >= *cut_at_) children_.signal(connection.child, SIGKILL);
   }
   if (!started_ && signal_ != 0) {
-    for (HostConnection& connection : connections_) {
+    for (HostConnection& connection : connections_)
       if (connection.state == HostConnection::starting) children_.signal(connection.child, SIGTERM);
-    }
   }
   children_.reads_members = children_.pending_out() < max_launcher_output || (cut_at_ && now >= *cut_at_);
 }
