@@ -18,13 +18,14 @@ constexpr std::string_view one_value =
     "n-per-node "
     "npernode npersocket ompi-server output output-filename path personality ppr prefix preload-files "
     "rank-by "
-    "report-events report-uri rf rankfile runtime-options forward-signals spawn-timeout stdin "
+    "report-events report-pid report-uri rf rankfile runtime-options forward-signals spawn-timeout stdin "
     "stream-buffering timeout tune wd wdir with-ft xml-file xterm dvm-uri pset "
     // hydra's
     "f hosts hostlist machine machines machinelist ppn configfile envlist genvlist launcher launcher-exec "
     "bootstrap bootstrap-exec rmk topolib binding membind rankmap demux iface prepend-pattern "
     "outfile-pattern "
-    "errfile-pattern outfile errfile output-from nameserver localhost usize gpus-per-proc memory-alloc-kinds "
+    "errfile-pattern outfile errfile output-from order-nodes nameserver localhost usize gpus-per-proc "
+    "memory-alloc-kinds "
     // Intel MPI's
     "perhost grr envexcl genvexcl gwdir bootstrap-exec-args hosts-group use-app-topology tmpdir umask "
     "branch-count tree-width gtool gtoolfile gdb-args cpu-bind ";
@@ -36,13 +37,13 @@ constexpr std::string_view no_value =
     "display-devel-allocation display-devel-map display-diffable-map display-map display-topo do-not-launch "
     "do-not-resolve dvm enable-instant-on-support enable-recovery fwd-mpirun-port get-stack-traces "
     "index-argv-by-rank leave-session-attached merge-stderr-to-stdout nolocal nooversubscribe noprefix novm "
-    "oversubscribe output-proctable pernode q quiet report-bindings report-child-jobs-separately report-pid "
+    "oversubscribe output-proctable pernode q quiet report-bindings report-child-jobs-separately "
     "report-state-on-timeout preload-binary set-cwd-to-session-dir show-progress tag-output timestamp-output "
     "tv use-hwthread-cpus use-regexp v verbose V version xml h help "
     // hydra's
     "genvnone genvall envnone envall enable-x disable-x info print-all-exitcodes profile prepend-rank l "
     "disable-auto-cleanup enable-auto-cleanup dac disable-hostname-propagation enable-hostname-propagation "
-    "order-nodes pmi-port skip-launch-node hybrid-hosts "
+    "pmi-port skip-launch-node hybrid-hosts "
     // Intel MPI's
     "rr aps mps gdb gdba silent-abort print-rank-map prepend-timestamp prot trace trace-imbalance check-mpi "
     "ilp64 ordered-output noconf cleanup "

@@ -42,6 +42,8 @@ TEST_CASE("the program of a launcher follows its options") {
                "mpirun", "./caffe", false},
            Row{"mpirun -demux poll -branch-count 4 -hosts-group a[1-2] -use-app-topology f ./caffe", "mpirun",
                "./caffe", false},
+           Row{"mpirun --report-pid pid.txt ./caffe", "mpirun", "./caffe", false},
+           Row{"mpiexec -order-nodes ascending ./caffe", "mpiexec", "./caffe", false},
            Row{"mpirun -rr -silent-abort -psm2 -s -tune -n 4 ./caffe", "mpirun", "./caffe", false},
            Row{"srun -N2 -n 4 --mpi=pmix --label ./prog", "srun", "./prog", false},
            Row{"mpirun -n 4", "mpirun", "", false},
