@@ -95,8 +95,8 @@ constexpr LintExample examples[] = {
     {"array-one-file", "S #SBATCH -a 0-3 -o out\n", "S #SBATCH -a 0-3 -o out.%a\n"},
     {"signal-untrapped", "S #SBATCH --signal=B:USR1@60\na\n", "S #SBATCH --signal=USR1@60\na\n"},
     {"signal-late", "S #SBATCH --signal=B:USR1@60\ntrap x USR1\nsrun a\n",
-     "S #SBATCH --signal=B:USR1@60\ntrap x USR1\nsrun a & child=$!\nwhile kill -0 \"$child\"; do wait "
-     "\"$child\"; done\n"},
+     "S #SBATCH --signal=B:USR1@60\ntrap x USR1\nsrun a & child=$!\nuntil wait \"$child\"; s=$?; ! kill -0 "
+     "\"$child\" 2>/dev/null; do :; done; exit \"$s\"\n"},
     {"wait-once", "S #SBATCH --signal=B:USR1@60\ntrap x USR1\nsrun a &\nwait\n",
      "S #SBATCH --signal=B:USR1@60\ntrap x USR1\nsrun a &\nwait\nwait\n"},
     {"command-of-other-scheduler", "P trap 'scontrol requeue \"$PBS_JOBID\"' USR1\n",

@@ -52,6 +52,9 @@ bool launches_by_ddlrun(const ScriptView& view);
 std::uint64_t node_cores(const ScriptView& view);
 // Words that only Intel MPI's or MPICH's mpirun understands.
 std::vector<ShellWord> intel_options(const ShellCommand& command);
+// Whether the words give mpirun several cores for each rank: an option of its own, --map-by or its MCA
+// parameter, or a rankfile.
+bool gives_cores_of_rank(const ShellCommand& command);
 Place place_of(const PlacedCommand& command, const ShellWord& word);
 // The directives that set the long Slurm option or the PBS letter.
 std::vector<const Directive*> directives_of(const ScriptView& view, std::string_view slurm_name,
@@ -63,6 +66,10 @@ bool has_split_value(const ScriptView& view, const Directive& directive);
 
 // The remedy of mixed-styles that `--fix` applies: PBS itself scatters the nodes of -l nodes=.
 constexpr std::string_view place_is_implied = "without -l place=scatter, which -l nodes= means anyway";
+
+// The status is that of the last wait: a loop that asks `kill -0` first loses it where the child ends before.
+constexpr std::string_view wait_loop =
+    "until wait \"$child\"; s=$?; ! kill -0 \"$child\" 2>/dev/null; do :; done; exit \"$s\"";
 
 // The input of the rules of a theme: the script, and the findings.
 class RuleSet {

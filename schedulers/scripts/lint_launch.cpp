@@ -98,19 +98,16 @@ void LaunchRules::check_ranks(const PlacedCommand& placed, std::uint64_t ranks) 
 
 void LaunchRules::check_binding(const PlacedCommand& placed, std::uint64_t ranks) {
   const std::uint64_t count = threads();
-  if (ranks == 0 || count <= 1 || !is_open_mpi(placed.command)) return;
-  const std::string map = option_value(placed.command, {"--map-by", "-map-by"}).value_or("");
-  if (view_.script.exports.contains("OMP_NUM_THREADS") && map.find("PE=") == map.npos &&
-      map.find("pe=") == map.npos && option_value(placed.command, {"--bind-to", "-bind-to"}) == "core" &&
-      !has_option(placed.command, {"--rankfile", "-rf", "--cpus-per-proc", "-cpus-per-proc"}))
+  if (ranks == 0 || count <= 1 || !is_open_mpi(placed.command) || gives_cores_of_rank(placed.command)) return;
+  if (view_.script.exports.contains("OMP_NUM_THREADS") &&
+      option_value(placed.command, {"--bind-to", "-bind-to"}) == "core")
     add("bound-to-one-core", Severity::warning, placed.place,
         fmt::format("{} rank{} of {} threads, each bound to one core", ranks, ranks == 1 ? "" : "s", count),
         "Open MPI's --bind-to core is one core, unless --map-by has PE=n: all threads of a rank share it",
         fmt::format("--map-by slot:PE={} --bind-to core", count));
   if (ranks > 2) return;
   if (has_option(placed.command,
-                 {"--bind-to", "-bind-to", "--map-by", "-map-by", "--rankfile", "-rf", "--cpus-per-proc",
-                  "-cpus-per-proc", "--bind-to-none", "--report-bindings"}) ||
+                 {"--bind-to", "-bind-to", "--map-by", "-map-by", "--bind-to-none", "--report-bindings"}) ||
       view_.script.exports.contains("OMPI_MCA_hwloc_base_binding_policy"))
     return;
   add("bound-to-one-core", Severity::warning, placed.place,

@@ -336,7 +336,7 @@ void RequestRules::check_signal() {
     add("signal-late", Severity::warning, directive,
         fmt::format("--signal={}, but the program runs in the foreground", directive->value),
         "bash runs a trap only when the foreground command has ended: too late to save anything",
-        "srun PROGRAM & child=$!; then: wait \"$child\" in a loop");
+        fmt::format("srun PROGRAM & child=$!; {}", wait_loop));
   else if (!to_shell && traps())
     add("signal-elsewhere", Severity::warning, directive,
         fmt::format("--signal={} does not reach this script", directive->value),

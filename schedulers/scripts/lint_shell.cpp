@@ -244,23 +244,57 @@ void check_secrets(const ScriptView& view, std::vector<Finding>& findings) {
   }
 }
 
-// Commands that only the other scheduler brings. A script that asks where it runs is for both.
+// Commands that only the other scheduler brings.
+constexpr std::array<std::string_view, 7> slurm_commands{"scontrol", "sbatch", "squeue", "scancel",
+                                                         "sacct",    "sinfo",  "sbcast"};
+
+bool names_slurm(std::string_view text) {
+  return to_lower(text).find("slurm") != std::string::npos ||
+         std::ranges::any_of(slurm_commands, [text](std::string_view name) {
+           return text.find(name) != std::string_view::npos;
+         });
+}
+
+// "[ -n "$SLURM_JOB_ID" ]", "command -v scontrol", `case "$SCHED" in slurm)`.
+bool tests_for_slurm(const ShellCommand& command) {
+  static constexpr std::array<std::string_view, 8> tests{"[",    "[[",    "test", "command",
+                                                         "type", "which", "hash", "case"};
+  return std::ranges::find(tests, command.base_name()) != tests.end() &&
+         std::ranges::any_of(command.words, [](const ShellWord& word) { return names_slurm(word.text); });
+}
+
+// "slurm)" of case, also in "slurm|pbs)".
+bool is_slurm_pattern(const std::vector<PlacedCommand>& commands, std::size_t at) {
+  const ShellCommand& command = commands[at].command;
+  if (command.words.size() != 1 || !names_slurm(command.name())) return false;
+  if (std::ranges::find(command.keywords, "(") != command.keywords.end()) return false;
+  const PlacedCommand* next = &commands[at];
+  while (next->command.piped && next != &commands.back()) ++next;
+  if (next == &commands.back()) return false;
+  const auto& keywords = (next + 1)->command.keywords;
+  return !keywords.empty() && keywords.front() == ")";
+}
+
+// A script that asks where it runs is for both schedulers.
+bool is_for_both(const ScriptView& view) {
+  for (std::size_t i = 0; i < view.commands.size(); ++i) {
+    const PlacedCommand& placed = view.commands[i];
+    if (tests_for_slurm(placed.command) || is_slurm_pattern(view.commands, i)) return true;
+    if (std::ranges::any_of(nested_commands(placed.command), tests_for_slurm)) return true;
+    const std::string name = placed.command.name();  // "[[ a && -n $SLURM_JOB_ID ]]" is two commands
+    if (name == "[[" && placed.line->text.find("SLURM") != std::string::npos) return true;
+  }
+  return false;
+}
+
 void check_commands(const ScriptView& view, std::vector<Finding>& findings) {
-  static constexpr std::array<std::string_view, 7> of_slurm{"scontrol", "sbatch", "squeue", "scancel",
-                                                            "sacct",    "sinfo",  "sbcast"};
-  if (!view.pbs()) return;
-  const bool is_for_both = std::ranges::any_of(view.commands, [](const PlacedCommand& placed) {
-    const std::string name = placed.command.name();
-    return (name == "[" || name == "[[" || name == "test" || name == "command" || name == "type") &&
-           placed.line->text.find("SLURM") != std::string::npos;
-  });
-  if (is_for_both) return;
+  if (!view.pbs() || is_for_both(view)) return;
   for (const PlacedCommand& placed : view.commands) {
     std::vector<ShellCommand> commands = nested_commands(placed.command);
     commands.push_back(placed.command);
     for (const ShellCommand& command : commands) {
       const std::string name = command.base_name();
-      if (std::ranges::find(of_slurm, name) == of_slurm.end()) continue;
+      if (std::ranges::find(slurm_commands, name) == slurm_commands.end()) continue;
       findings.push_back({"command-of-other-scheduler", Severity::warning, placed.place,
                           fmt::format("{} under PBS", name), fmt::format("bash: {}: command not found", name),
                           "qsub, qstat, qdel, qrerun, or the hosts in \"$PBS_NODEFILE\""});

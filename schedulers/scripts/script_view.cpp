@@ -28,6 +28,9 @@ std::size_t skip_wrappers(const ShellCommand& command) {
   std::size_t i = 0;
   while (i < command.words.size()) {
     const std::string& word = command.words[i].text;
+    const bool only_looks_up = word == "command" && i + 1 < command.words.size() &&
+                               (command.words[i + 1].text == "-v" || command.words[i + 1].text == "-V");
+    if (only_looks_up) return i;
     if (std::find(plain.begin(), plain.end(), word) != plain.end()) {
       ++i;
     } else if (word == "timeout") {
@@ -138,6 +141,25 @@ std::vector<ShellWord> intel_options(const ShellCommand& command) {
   for (const ShellWord& word : command.words)
     if (std::find(words.begin(), words.end(), word.text) != words.end()) found.push_back(word);
   return found;
+}
+
+bool gives_cores_of_rank(const ShellCommand& command) {
+  if (has_option(command, {"--rankfile", "-rankfile", "-rf", "--cpus-per-proc", "-cpus-per-proc",
+                           "--cpus-per-rank", "-cpus-per-rank"}))
+    return true;
+  const auto maps_cores = [](std::string_view policy) {
+    const std::string text = to_lower(policy);
+    return text.find("pe=") != text.npos || text.find("pe-list=") != text.npos ||
+           text.find("rankfile") != text.npos;
+  };
+  const auto& words = command.words;
+  for (std::size_t i = 0; i + 2 < words.size(); ++i) {
+    if (words[i].text != "--mca" && words[i].text != "-mca") continue;
+    const std::string &name = words[i + 1].text, &value = words[i + 2].text;
+    if (name == "rmaps_base_cpus_per_rank" || name == "rmaps_base_cpus_per_proc") return true;
+    if (name == "rmaps_base_mapping_policy" && maps_cores(value)) return true;
+  }
+  return maps_cores(option_value(command, {"--map-by", "-map-by"}).value_or(""));
 }
 
 Place place_of(const PlacedCommand& command, const ShellWord& word) {

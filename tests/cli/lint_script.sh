@@ -114,6 +114,31 @@ expect_refusal 3 'is larger than' "$DDLRUN" lint-script /dev/zero
 # Each rule has an example that the linter flags, and the ids in the code are those of the list.
 expect 0 '[place-missing]' "$DDLRUN" lint-script --explain place-missing
 has "--explain" "$work/out" '    job.pbs:4:6: warning: select requests 2 chunks, but no place is set'
+# The loop that wait-once and signal-late name, run by bash around a child.
+cat >"$work/once.sh" <<'EOF'
+#!/bin/bash
+#SBATCH --time=1:00:00 --signal=B:USR1@60
+trap 'kill -USR1 "$child"' USR1
+srun a & child=$!
+wait "$child"
+EOF
+expect 1 '[wait-once]' "$DDLRUN" lint-script "$work/once.sh"
+wait_loop=$(sed -n 's/^  try: //p' "$work/out")
+sed 's/^srun a &.*/srun a/; /^wait/d' "$work/once.sh" >"$work/late.sh"
+expect 1 '[signal-late]' "$DDLRUN" lint-script "$work/late.sh"
+has "signal-late: the same loop" "$work/out" "  try: srun PROGRAM & child=\$!; $wait_loop"
+expect 0 "$wait_loop" "$DDLRUN" lint-script --explain signal-late
+around() { # around CHILD PAUSE: the script's exit status, with a pause between the start of the child and the loop
+  printf '%s\n' "trap 'kill -USR1 \"\$child\"' USR1" "$1 & child=\$!" ": >'$work/begun'; sleep $2" "$wait_loop" >"$work/around.sh"
+  rm -f "$work/begun"
+  bash "$work/around.sh"
+}
+around '(exit 3)' 0
+same "a child that fails at once" 3 $?
+around '(exit 4)' 0.3
+same "a child that fails before the loop" 4 $?
+around "(trap 'sleep 0.3; exit 6' USR1; until [ -e '$work/begun' ]; do sleep 0.05; done; sleep 0.2; kill -USR1 \$\$; while :; do sleep 0.05; done)" 0
+same "a signal before the child ends" 6 $?
 expect_refusal 2 '--explain place-missing' "$DDLRUN" lint-script --explain place-mising
 "$DDLRUN" lint-script --list-rules > "$work/rules"
 [ "$(wc -l < "$work/rules")" -ge 80 ] || fail "$(wc -l < "$work/rules") rules"
