@@ -86,9 +86,15 @@ constexpr std::size_t max_errors_shown = 3;
 
 // Errors of the script itself, so far as no conversion mends them: what starts the ranks stays as it was.
 std::vector<job_scripts::Finding> find_old_errors(const job_scripts::JobScript& script) {
-  constexpr std::array<std::string_view, 7> mended{
-      "shebang-missing", "shebang-not-first",          "bash-under-sh", "crlf", "web-page-remains",
-      "cd-to-home",      "launcher-of-other-scheduler"};
+  constexpr std::array<std::string_view, 9> mended{"shebang-missing",
+                                                   "shebang-not-first",
+                                                   "bash-under-sh",
+                                                   "crlf",
+                                                   "web-page-remains",
+                                                   "cd-to-home",
+                                                   "launcher-of-other-scheduler",
+                                                   "array-not-rerunable",
+                                                   "signal-untrapped"};
   auto findings = job_scripts::lint_script(script, {});
   std::erase_if(findings, [&](const job_scripts::Finding& finding) {
     return finding.severity != job_scripts::Severity::error ||

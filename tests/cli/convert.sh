@@ -147,6 +147,13 @@ expect 1 'option -no-such is not known: check program' "$DDLRUN" convert "$work/
 printf '#!/bin/bash\n#SBATCH -N 2 --ntasks-per-node=4 -t 1:00:00\nsrun torchrun --nnodes=2 --nproc_per_node=4 --rdzv_endpoint=n1:29500 /w/t.py\n' >"$work/torch.sh"
 expect 1 'do not submit the new script unchanged, for what stood in torch.sh: line 3' "$DDLRUN" convert "$work/torch.sh" --to pbs
 has 'the error of the old script' "$work/err" 'line 3: srun starts torchrun 4 times on each host'
+# Errors that the conversion removes are none of the new script.
+printf '#!/bin/bash\n#PBS -N t\n#PBS -r n -J 0-3\n#PBS -l walltime=1:00:00\n/w/a\n' >"$work/array.pbs"
+expect 1 '[array-not-rerunable]' "$DDLRUN" lint-script "$work/array.pbs"
+expect 0 '' "$DDLRUN" convert "$work/array.pbs" --to slurm
+printf '#!/bin/bash\n#SBATCH -N 1 -n 1 -t 1:00:00 --signal=B:USR1@60\n/w/a\n' >"$work/untrapped.sh"
+expect 1 '[signal-untrapped]' "$DDLRUN" lint-script "$work/untrapped.sh"
+expect 0 '' "$DDLRUN" convert "$work/untrapped.sh" --to pbs
 printf '#!/bin/bash\n#SBATCH -N 1 -n 1 -t 1:00:00\ncd /\n#SBATCH --mem=4G\npython t.py\n' >"$work/unread.sh"
 expect 0 'unread.sh:4: #SBATCH --mem=4G: not read by the scheduler' "$DDLRUN" convert "$work/unread.sh" --to ddlrun.yaml
 
