@@ -161,9 +161,10 @@ int show_submission(System& system, const JobRequest& wanted, const schedulers::
   system.out(prepared.script);
   print_launch_choices(system, job);
   const std::string handed_to = job.scheduler == SchedulerKind::slurm ? "sbatch" : "qsub";
-  if (job.scheduler != SchedulerKind::local && find_program(system, handed_to).empty())
+  const bool is_here = job.scheduler == SchedulerKind::local;  // no paths of a cluster
+  if (!is_here && find_program(system, handed_to).empty())
     system.err(foreign_paths_note(job, wanted.settings, handed_to));
-  else if (!system.files.exists(job.workdir))
+  else if (!is_here && !system.files.exists(job.workdir))
     system.err(foreign_paths_note(job, wanted.settings, printable(job.workdir, 200)));
   system.err(hand_in_note(job, prepared, scheduler.name()));
   return 0;
@@ -207,7 +208,7 @@ int check_syntax(System& system, const JobSpec& job, bool dry_run) {
 }
 
 // The command line as typed, without DIMS and the program.
-std::string render_own_line(const JobOptions& options) {
+std::string render_own_line(const JobOptions& options, bool detach) {
   Command words{"ddlrun", "submit"};
   if (options.slurm) words.emplace_back("--slurm");
   if (options.pbs) words.emplace_back("--pbs");
@@ -218,18 +219,21 @@ std::string render_own_line(const JobOptions& options) {
     if (key != "dims" && key != "program")
       for (const std::string& value : values) words.insert(words.end(), {flag_of_key(key), value});
   }
+  if (!options.hosts.empty()) words.insert(words.end(), {flag_of_key("hosts"), options.hosts});
+  if (detach) words.emplace_back("--detach");
   if (options.dry_run) words.emplace_back("--dry-run");
   return render_shell(words);
 }
 
 // What each rank would find out only after the wait in the queue. The status for it; 0: nothing.
-int check_before_submission(System& system, const JobRequest& wanted, const JobOptions& options) {
+int check_before_submission(System& system, const JobRequest& wanted, const JobOptions& options,
+                            bool detach) {
   const bool dry_run = options.dry_run;
   const JobSpec& job = wanted.parsed.job;
   const bool starts_ranks =
       job.runner == Runner::ddlrun || (job.runner == Runner::srun && job.dims.world_size() > 1);
   if (starts_ranks) {  // before the paths: it needs no file, and a dry run may have paths of the cluster
-    const std::string line = render_own_line(options);
+    const std::string line = render_own_line(options, detach);
     launch::check_not_nested(job.program, job.dims.world_size(), job.nodes(),
                              {line + " " + topology::render_dims(job.dims), true, line});
     const std::string remark =
@@ -289,7 +293,7 @@ int submit_job(System& system, const JobOptions& options, bool detach) {
   resolve_own_program(system, wanted);
   choose_affinity(system, wanted);
   const bool dry_run = options.dry_run;
-  if (const int status = check_before_submission(system, wanted, options); status != 0) return status;
+  if (const int status = check_before_submission(system, wanted, options, detach); status != 0) return status;
   const auto scheduler = schedulers::make_scheduler(wanted.parsed.job.scheduler);
   name_newest(system, wanted);
   name_arrays(system, wanted);

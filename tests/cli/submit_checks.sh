@@ -117,10 +117,12 @@ rm -r sinfo ddlrun-jobs "$work/handed_in"
 refuses '/no.sif does not exist' --container no.sif 2x1 -- true
 refuses 'torchrun starts ranks itself' 2x1 -- torchrun plain.sh
 refuses 'mpirun starts ranks itself' 1x1 -- mpirun -np 4 ./plain.sh
-has 'mpirun as the only rank' "$work/err" '  try: ddlrun submit --slurm --walltime 1h 4x1 -- ./plain.sh'
+has 'mpirun as the only rank' "$work/err" '  try: ddlrun submit --slurm --walltime 1h --detach 4x1 -- ./plain.sh'
 # The line to type has the options as typed, and no launcher; also for a directory that only the cluster has.
 refuses 'srun starts ranks itself' --gpus per-rank 4x2 -- srun torchrun --nproc_per_node=4 plain.sh
-has 'srun torchrun: what to type' "$work/err" '  try: ddlrun submit --slurm --gpus per-rank --walltime 1h 4x2x1 -- python3 plain.sh'
+has 'srun torchrun: what to type' "$work/err" '  try: ddlrun submit --slurm --gpus per-rank --walltime 1h --detach 4x2x1 -- python3 plain.sh'
+refuses 'srun starts ranks itself' 4x2 h1,h2 -- srun torchrun --nproc_per_node=4 plain.sh
+has 'the hosts in the line to type' "$work/err" '  try: ddlrun submit --slurm --walltime 1h --hosts h1,h2 --detach 4x2x1 -- python3 plain.sh'
 expect_refusal 3 'srun starts ranks itself' "${slurm[@]}" --dry-run --workdir /only/there 4x2 -- srun python3 train.py
 expect 0 '/only/there/train.py is not readable here: its framework is not known' \
   "${slurm[@]}" --dry-run --workdir /only/there 4x2 -- python3 train.py
@@ -128,6 +130,8 @@ has 'a directory of the cluster: ddlrun' "$work/err" '--ddlrun PATH'
 expect 0 '' "${slurm[@]}" --dry-run --workdir /only/there --framework pytorch --ddlrun /opt/ddlrun 4x2 -- python3 train.py
 has_not 'a framework that is named' "$work/err" 'is not readable here'
 has_not 'paths that are named' "$work/err" '--ddlrun PATH'
+expect 0 'the working directory /only/there does not exist' "$DDLRUN" submit --local --dry-run --workdir /only/there 1x1 -- ./a
+has_not 'a job on this host has no cluster' "$work/err" 'of the cluster'
 expect_refusal 2 '--epochs' "${slurm[@]}" 2x1 -- --epochs none
 # The trainer by its name, which the job's PATH need not have: beside ddlrun, and its options are examined.
 trainer=$(dirname "$(readlink -f "$DDLRUN")")/ddl-train
