@@ -214,12 +214,12 @@ void refuse_job_directories(System& system, const std::vector<std::string>& word
     const bool is_below = word.find("ddlrun-jobs/") != std::string::npos && system.files.exists(word);
     if (!is_below || system.files.exists(word + "/run.json")) continue;
     const std::string path = printable(quote_shell(word), 300);
-    throw Error(
-        ErrorKind::request,
-        {fmt::format("{} is a directory of a job, and no job id", path), "",
-         fmt::format("ddlrun logs {0}; ddlrun diagnose {0}; ddlrun status ID, with the id that sbatch or "
-                     "qsub printed",
-                     path)});
+    const bool has_output = system.files.exists(word + "/output.log");
+    const std::string readers =
+        has_output ? fmt::format("ddlrun logs {0}; ddlrun diagnose {0}; ", path) : std::string();
+    throw Error(ErrorKind::request,
+                {fmt::format("{} is a directory of a job, and no job id", path), "",
+                 readers + "ddlrun status ID, with the id that ddlrun submit, sbatch or qsub printed"});
   }
 }
 

@@ -279,11 +279,16 @@ grep -qF 'bad.sh:3:1' err || fail "not all mistakes of the template: $(cat err)"
 expect_refusal 3 'cannot read' "$DDLRUN" submit --slurm --template none.sh 1x1x1 --dry-run -- ./t
 # The directory of a job that was handed in by hand has no id: the commands that take it are named.
 mkdir -p ddlrun-jobs/by-hand
+id_hint='ddlrun status ID, with the id that ddlrun submit, sbatch or qsub printed'
 for command in wait cancel status; do
-  expect_refusal 3 'ddlrun logs ddlrun-jobs/by-hand; ddlrun diagnose ddlrun-jobs/by-hand; ddlrun status ID' \
+  expect_refusal 3 "  try: $id_hint" "$DDLRUN" "$command" ddlrun-jobs/by-hand
+done
+touch ddlrun-jobs/by-hand/output.log
+for command in wait cancel status; do
+  expect_refusal 3 "  try: ddlrun logs ddlrun-jobs/by-hand; ddlrun diagnose ddlrun-jobs/by-hand; $id_hint" \
     "$DDLRUN" "$command" ddlrun-jobs/by-hand
 done
-rmdir ddlrun-jobs/by-hand
+rm -r ddlrun-jobs/by-hand
 # The page lists all of them, and no other: a name like none is answered with all names.
 printf '#!/bin/bash\n{{zzqqyyxx|sh}}\n{{program|sh}}\n' > bad.sh
 expect_refusal 3 "a job has no 'zzqqyyxx'" "$DDLRUN" submit --slurm --template bad.sh 1x1x1 --dry-run -- ./t
