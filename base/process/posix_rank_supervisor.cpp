@@ -84,19 +84,18 @@ constexpr int wait_after_sigpipe_ms = 450;
   ::_exit(result.exit_status);
 }
 
+bool lacks_reader(int stream) {  // of a pipe
+  pollfd polled{stream, 0, 0};
+  return ::poll(&polled, 1, 0) == 1 && (polled.revents & POLLERR) != 0;
+}
+
 }  // namespace
 
 void wait_for_delivery() { ::poll(nullptr, 0, wait_after_failure_ms); }
 
-bool launcher_is_gone() {
-  pollfd err{STDERR_FILENO, 0, 0};
-  return ::poll(&err, 1, 0) == 1 && (err.revents & POLLERR) != 0;  // a pipe without a reader
-}
+bool launcher_is_gone() { return lacks_reader(STDERR_FILENO); }
 
-bool stdout_has_no_reader() {
-  pollfd out{STDOUT_FILENO, 0, 0};
-  return ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
-}
+bool stdout_has_no_reader() { return lacks_reader(STDOUT_FILENO); }
 
 int supervise_program(const Command& command, const Supervision& supervision) {
   const pid_t launcher = ::getppid();

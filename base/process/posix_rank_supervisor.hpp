@@ -44,7 +44,7 @@ void wait_for_delivery();
 
 // True if our stderr has no reader: the launcher died before this process began.
 bool launcher_is_gone();
-// Stdout of this process is a pipe that nobody reads any more.
+// True if our stdout has no reader: that of a pipe has ended.
 bool stdout_has_no_reader();
 
 // Writes a short text to stderr, or drops it without a reader: never blocks, never dies of SIGPIPE.

@@ -99,20 +99,11 @@ void add_names(CommandBuilder& builder, const LaunchRequest& request, const EnvV
   builder.add_name_reasons();
 }
 
-// srun starts a proxy on each host, which has all processors and memory of the job there, as
-// plan_step_command() requests them.
-void add_step_settings(CommandBuilder& builder, bool mpich, const EnvVars& environment) {
-  builder.set_unless_given(environment,
-                           mpich ? "HYDRA_LAUNCHER_EXTRA_ARGS" : "I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS",
-                           "--overlap --quiet --mem=0 --mpi=none --cpu-bind=none --export=ALL",
-                           "for srun: its step waits for no other one, and binds no rank");
-}
-
-void add_keepalives(CommandBuilder& builder, bool mpich, const EnvVars& environment) {
-  builder.set_unless_given(environment,
-                           mpich ? "HYDRA_LAUNCHER_EXTRA_ARGS" : "I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS",
-                           "-oServerAliveInterval=5 -oServerAliveCountMax=6",
-                           "for ssh: a host that goes away is noticed within 30 s, not a quarter of an hour");
+// Options of the program that starts the proxies.
+void set_starter_options(CommandBuilder& builder, bool mpich, const EnvVars& environment, std::string options,
+                         std::string why) {
+  const std::string name = mpich ? "HYDRA_LAUNCHER_EXTRA_ARGS" : "I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS";
+  builder.set_unless_given(environment, name, std::move(options), std::move(why));
 }
 
 // Variables of the job that would change the step.
@@ -174,10 +165,13 @@ LaunchCommand plan_hydra_command(const LaunchRequest& request, const EnvVars& en
   add_hosts(builder, request);
   builder.add({"-n", fmt::format("{}", request.ranks)}, "the ranks of the plan");
   if (!mpich) set_intel(builder, environment);
-  if (bootstrap == "slurm")
-    add_step_settings(builder, mpich, environment);
+  if (bootstrap == "slurm")  // all processors and memory of the job there, as plan_step_command() requests
+    set_starter_options(builder, mpich, environment,
+                        "--overlap --quiet --mem=0 --mpi=none --cpu-bind=none --export=ALL",
+                        "for srun: its step waits for no other one, and binds no rank");
   else if (bootstrap == "ssh" && request.keepalives)
-    add_keepalives(builder, mpich, environment);
+    set_starter_options(builder, mpich, environment, "-oServerAliveInterval=5 -oServerAliveCountMax=6",
+                        "for ssh: a host that goes away is noticed within 30 s, not a quarter of an hour");
   add_names(builder, request, environment);
   if (request.words.tag_output) builder.add({"-prepend-rank"}, "each line starts with its rank");
   builder.add_asked(request.words.mpi_arguments);

@@ -196,7 +196,8 @@ std::string remark_on_script(System& system, const Command& program, const std::
   if (const auto at = find_script(program)) {
     const bool is_path = *at != 0 || program[0].find('/') != std::string::npos;
     path = is_path ? program[*at] : find_program(system, program[0]);
-    if (!path.empty()) script = read_shell_script(system, path.starts_with('/') ? path : workdir + "/" + path);
+    if (!path.empty())
+      script = read_shell_script(system, path.starts_with('/') ? path : workdir + "/" + path);
   }
   const ScriptLauncher found = find_launcher_in_script(find_shell_text(program, script), ranks, hosts);
   if (found.line == 0) return {};

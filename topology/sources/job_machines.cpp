@@ -38,8 +38,9 @@ JobMachines one_for_all(MachineTopology machine, std::size_t hosts) {
 JobMachines assume_machines(System& system, const std::vector<RemoteMachine>& asked, std::size_t hosts,
                             Unprobed unprobed, HostPath path) {
   const std::string example = fmt::format("{}: {}", asked[0].host, asked[0].failure);
-  const std::string hint = fmt::format("{}, which reports why; or, to plan without reading them: --sockets 2 --cores 8, --topology FILE",
-                                       unreached_hint(system, asked[0].host, asked[0].failure, path));
+  const std::string hint = fmt::format(
+      "{}, which reports why; or, to plan without reading them: --sockets 2 --cores 8, --topology FILE",
+      unreached_hint(system, asked[0].host, asked[0].failure, path));
   const std::string what = fmt::format("the cores of none of {} hosts could be read", hosts);
   if (unprobed == Unprobed::refuse) {
     std::vector<std::string> names;
