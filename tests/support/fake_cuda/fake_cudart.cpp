@@ -12,7 +12,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -47,7 +46,7 @@ struct World {
   std::mutex mutex;
   std::map<std::byte*, std::pair<std::size_t, int>> memory;
   std::map<int, cudaStream_t> default_streams;
-  std::set<cudaStream_t> streams;
+  std::map<cudaStream_t, std::shared_ptr<CUstream_st>> streams;
 };
 World& world() {
   static World* const all = new World;  // streams run on while the process ends
@@ -69,8 +68,13 @@ struct CUstream_st {
   bool busy = false;
   bool ending = false;
 
-  explicit CUstream_st(int gpu, bool blocks) : device(gpu), blocking(blocks) {
-    std::thread([this] { run(); }).detach();
+  explicit CUstream_st(int gpu, bool blocks) : device(gpu), blocking(blocks) {}
+  // The stream lives as long as its thread and every thread that waits for it: another may destroy it
+  // meanwhile.
+  static std::shared_ptr<CUstream_st> start(int gpu, bool blocks) {
+    auto made = std::make_shared<CUstream_st>(gpu, blocks);
+    std::thread([made] { made->run(); }).detach();
+    return made;
   }
   void add(std::function<void()> work) {
     const std::lock_guard lock(mutex);
@@ -95,8 +99,6 @@ struct CUstream_st {
       busy = false;
       changed.notify_all();
     }
-    lock.unlock();
-    delete this;
   }
 };
 
@@ -107,7 +109,7 @@ cudaStream_t real_stream(cudaStream_t stream) {
   make_context();
   const std::lock_guard lock(world().mutex);
   cudaStream_t& ours = world().default_streams[current];
-  if (ours == nullptr) ours = new CUstream_st(current, true);
+  if (ours == nullptr) ours = CUstream_st::start(current, true).get();  // its thread keeps it
   return ours;
 }
 
@@ -181,14 +183,16 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 }
 cudaError_t cudaDeviceSynchronize() {
   make_context();
-  std::vector<cudaStream_t> all;
+  std::vector<std::shared_ptr<CUstream_st>> all;
+  cudaStream_t by_default = nullptr;
   {
     const std::lock_guard lock(world().mutex);
-    for (cudaStream_t each : world().streams)
-      if (each->device == current) all.push_back(each);
-    if (world().default_streams.count(current) != 0) all.push_back(world().default_streams[current]);
+    for (const auto& [stream, kept] : world().streams)
+      if (stream->device == current) all.push_back(kept);
+    if (world().default_streams.count(current) != 0) by_default = world().default_streams[current];
   }
-  for (cudaStream_t each : all) each->drain();
+  for (const auto& each : all) each->drain();
+  if (by_default != nullptr) by_default->drain();
   return cudaSuccess;
 }
 
@@ -232,14 +236,17 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int flags) {
   make_context();
-  *stream = new CUstream_st(current, flags != cudaStreamNonBlocking);
+  auto made = CUstream_st::start(current, flags != cudaStreamNonBlocking);
+  *stream = made.get();
   const std::lock_guard lock(world().mutex);
-  world().streams.insert(*stream);
+  world().streams.emplace(*stream, std::move(made));
   return cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  std::shared_ptr<CUstream_st> kept;
   {
     const std::lock_guard lock(world().mutex);
+    kept = std::move(world().streams.at(stream));
     world().streams.erase(stream);
   }
   const std::lock_guard lock(stream->mutex);
@@ -271,7 +278,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (real->device != current) return answer(cudaErrorInvalidResourceHandle);
   if (stream == nullptr || stream == cudaStreamLegacy) {
     const std::lock_guard lock(world().mutex);
-    for (cudaStream_t each : world().streams) {
+    for (const auto& [each, kept] : world().streams) {
       if (each->device != current || !each->blocking) continue;
       const auto passing = std::make_shared<Passing>();
       record_in(each, passing);
