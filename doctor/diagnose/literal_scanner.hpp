@@ -44,9 +44,9 @@ class LiteralScanner {
   void scan(std::string_view text, std::size_t from, const Visit& visit) const;
 
   std::vector<std::string> literals_;
-  std::vector<char> short_filter_;          // 1 where 4 bytes with this hash begin a place
-  std::vector<std::uint64_t> long_filter_;  // two bits of a word for each hash of 8 bytes that begin a place
-  std::vector<std::uint32_t> bucket_;       // top bits of a hash -> first place; they are sorted by hash
+  std::vector<std::uint64_t> short_filter_;  // a bit of a word for each hash of 4 bytes that begin a place
+  std::vector<std::uint64_t> long_filter_;   // two bits of a word for each hash of 8 bytes that begin a place
+  std::vector<std::uint32_t> bucket_;        // top bits of a hash -> first place; they are sorted by hash
   std::vector<Place> places_;
 };
 
