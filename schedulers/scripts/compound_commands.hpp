@@ -2,7 +2,7 @@
 // The loops and conditions of a script that are open at a line.
 #pragma once
 
-#include "schedulers/scripts/shell_lexer.hpp"
+#include "base/text/shell_lexer.hpp"
 
 #include <cstddef>
 #include <optional>

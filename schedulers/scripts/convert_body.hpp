@@ -2,9 +2,9 @@
 // The shell lines of a script, changed in place: only what names the scheduler is touched.
 #pragma once
 
+#include "base/text/shell_lexer.hpp"
 #include "schedulers/scripts/job_script.hpp"
 #include "schedulers/scripts/request.hpp"
-#include "schedulers/scripts/shell_lexer.hpp"
 
 #include <map>
 #include <set>

@@ -2,6 +2,7 @@
 #include "schedulers/scripts/convert_to_job_file.hpp"
 
 #include "base/text/error.hpp"
+#include "base/text/shell_lexer.hpp"
 #include "base/text/text.hpp"
 #include "schedulers/scripts/compound_commands.hpp"
 #include "schedulers/scripts/convert.hpp"
@@ -15,7 +16,6 @@
 #include "schedulers/scripts/job_file_words.hpp"
 #include "schedulers/scripts/launch_step.hpp"
 #include "schedulers/scripts/rank_variables.hpp"
-#include "schedulers/scripts/shell_lexer.hpp"
 #include "schedulers/scripts/torch_start.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "schedulers/scripts/directive_lexer.hpp"
 
-#include "schedulers/scripts/shell_lexer.hpp"
+#include "base/text/shell_lexer.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,9 +2,9 @@
 // What a script asks of its scheduler and no key of ddlrun.yaml expresses.
 #pragma once
 
+#include "base/text/shell_lexer.hpp"
 #include "schedulers/scripts/job_script.hpp"
 #include "schedulers/scripts/request.hpp"
-#include "schedulers/scripts/shell_lexer.hpp"
 
 #include <cstddef>
 #include <string>

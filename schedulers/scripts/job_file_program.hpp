@@ -2,8 +2,8 @@
 // Which command of a script is its program where no launcher starts one, and which lines behind it only wait.
 #pragma once
 
+#include "base/text/shell_lexer.hpp"
 #include "schedulers/scripts/job_script.hpp"
-#include "schedulers/scripts/shell_lexer.hpp"
 
 #include <cstddef>
 #include <optional>

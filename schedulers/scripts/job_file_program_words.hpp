@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/os/system.hpp"
-#include "schedulers/scripts/shell_lexer.hpp"
+#include "base/text/shell_lexer.hpp"
 
 #include <cstddef>
 #include <string>

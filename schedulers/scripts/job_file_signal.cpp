@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "schedulers/scripts/job_file_signal.hpp"
 
+#include "base/text/shell_lexer.hpp"
 #include "base/text/text.hpp"
 #include "schedulers/scripts/convert_body.hpp"
-#include "schedulers/scripts/shell_lexer.hpp"
 
 #include <fmt/format.h>
 

@@ -2,9 +2,9 @@
 // The variables that a script sets for its ranks, on their way into a job file.
 #pragma once
 
+#include "base/text/shell_lexer.hpp"
 #include "schedulers/scripts/rank_variables.hpp"
 #include "schedulers/scripts/request.hpp"
-#include "schedulers/scripts/shell_lexer.hpp"
 
 #include <cstddef>
 #include <cstdint>

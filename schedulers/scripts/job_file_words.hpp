@@ -3,9 +3,9 @@
 #pragma once
 
 #include "base/os/system.hpp"
+#include "base/text/shell_lexer.hpp"
 #include "schedulers/scripts/convert_to_job_file.hpp"
 #include "schedulers/scripts/request.hpp"
-#include "schedulers/scripts/shell_lexer.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,9 +2,9 @@
 #include "schedulers/scripts/job_script.hpp"
 
 #include "base/text/error.hpp"
+#include "base/text/shell_lexer.hpp"
 #include "base/text/text.hpp"
 #include "schedulers/scripts/directive_lexer.hpp"
-#include "schedulers/scripts/shell_lexer.hpp"
 
 #include <fmt/format.h>
 
@@ -158,16 +158,6 @@ void read_exports(JobScript& script) {
 }
 
 }  // namespace
-
-Place place_in(const ScriptLine& line, std::size_t at) {
-  Place place{line.line, static_cast<int>(at) + 1};
-  const auto behind = std::ranges::upper_bound(line.pieces, at, {}, &std::pair<std::size_t, int>::first);
-  if (behind != line.pieces.begin()) {
-    const auto& [begin, number] = *std::prev(behind);
-    place = {number, static_cast<int>(at - begin) + 1};
-  }
-  return place;
-}
 
 void refuse_outsized(const JobScript& script) {
   const std::size_t count = script.directives.size() + script.ignored_directives.size();

@@ -2,6 +2,8 @@
 // Anyone's job script as a value: what the scheduler reads of it, and its shell lines, each with its number.
 #pragma once
 
+#include "base/text/shell_lexer.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -28,23 +30,6 @@ struct Directive {
   int column = 0;
   Unread unread = Unread::no;
 };
-
-// Where something stands in the file.
-struct Place {
-  int line = 0;
-  int column = 0;
-};
-
-struct ScriptLine {
-  int line = 0;      // of its first physical line
-  std::string text;  // continuation lines joined
-  int last_line = 0;
-  bool damaged = false;    // a web page's "</p>" was taken for the backslash that it replaced
-  bool here_text = false;  // text of a here-document, not shell
-  // Which physical line begins at which byte of `text`.
-  std::vector<std::pair<std::size_t, int>> pieces;
-};
-Place place_in(const ScriptLine& line, std::size_t at);
 
 struct JobScript {
   std::string file;

@@ -3,9 +3,9 @@
 // Under Slurm such a step gets its part of the job, and a job may leave to it what its directives do not say.
 #pragma once
 
+#include "base/text/shell_lexer.hpp"
 #include "schedulers/scripts/job_script.hpp"
 #include "schedulers/scripts/request.hpp"
-#include "schedulers/scripts/shell_lexer.hpp"
 
 #include <cstdint>
 #include <optional>

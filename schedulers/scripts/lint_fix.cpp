@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "schedulers/scripts/lint_fix.hpp"
 
+#include "base/text/shell_lexer.hpp"
 #include "base/text/text.hpp"
 #include "schedulers/scripts/lint_internal.hpp"
-#include "schedulers/scripts/shell_lexer.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,9 +2,9 @@
 // Private to the linter: the script as its rules see it, and the rules by theme.
 #pragma once
 
+#include "base/text/shell_lexer.hpp"
 #include "schedulers/scripts/lint.hpp"
 #include "schedulers/scripts/request.hpp"
-#include "schedulers/scripts/shell_lexer.hpp"
 
 #include <functional>
 #include <string>

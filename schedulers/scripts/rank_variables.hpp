@@ -3,7 +3,7 @@
 // or of the first.
 #pragma once
 
-#include "schedulers/scripts/shell_lexer.hpp"
+#include "base/text/shell_lexer.hpp"
 
 #include <functional>
 #include <map>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // #PBS directives -> the neutral request.
+#include "base/text/shell_lexer.hpp"
 #include "base/text/text.hpp"
 #include "schedulers/scripts/directive_lexer.hpp"
 #include "schedulers/scripts/request.hpp"
-#include "schedulers/scripts/shell_lexer.hpp"
 
 #include <fmt/format.h>
 

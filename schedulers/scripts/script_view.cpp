@@ -4,7 +4,6 @@
 #include "schedulers/scripts/lint_internal.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace ddlrun::job_scripts {
 
@@ -21,32 +20,6 @@ int opens(const ShellCommand& command) {
   return change;
 }
 
-// Words that run the command behind them.
-std::size_t skip_wrappers(const ShellCommand& command) {
-  static constexpr std::array<std::string_view, 8> plain{"exec", "nohup",  "command", "env",
-                                                         "time", "stdbuf", "nice",    "setsid"};
-  std::size_t i = 0;
-  while (i < command.words.size()) {
-    const std::string& word = command.words[i].text;
-    const bool only_looks_up = word == "command" && i + 1 < command.words.size() &&
-                               (command.words[i + 1].text == "-v" || command.words[i + 1].text == "-V");
-    if (only_looks_up) return i;
-    if (std::find(plain.begin(), plain.end(), word) != plain.end()) {
-      ++i;
-    } else if (word == "timeout") {
-      ++i;
-      while (i < command.words.size() && command.words[i].text.starts_with('-')) ++i;
-      ++i;
-    } else {
-      return i;
-    }
-    while (i < command.words.size() &&
-           (command.words[i].text.starts_with('-') || command.words[i].text.find('=') != std::string::npos))
-      ++i;
-  }
-  return 0;
-}
-
 }  // namespace
 
 ScriptView make_script_view(const JobScript& script, const LintContext& context) {
@@ -59,10 +32,7 @@ ScriptView make_script_view(const JobScript& script, const LintContext& context)
       if (change < 0) depth = std::max(0, depth + change);
       PlacedCommand placed{&line, std::move(command), depth, {line.line, 1}};
       if (change > 0) depth += change;
-      const std::size_t wrapped = skip_wrappers(placed.command);
-      if (wrapped > 0 && wrapped < placed.command.words.size())
-        placed.command.words.erase(placed.command.words.begin(),
-                                   placed.command.words.begin() + static_cast<std::ptrdiff_t>(wrapped));
+      placed.command.drop_wrappers();
       if (!placed.command.words.empty())
         placed.place = place_in(line, placed.command.words.front().at);
       else if (!placed.command.assignments.empty())

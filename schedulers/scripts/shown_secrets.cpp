@@ -2,8 +2,8 @@
 #include "schedulers/scripts/shown_secrets.hpp"
 
 #include "base/text/secret_name.hpp"
+#include "base/text/shell_lexer.hpp"
 #include "base/text/text.hpp"
-#include "schedulers/scripts/shell_lexer.hpp"
 
 #include <fmt/format.h>
 

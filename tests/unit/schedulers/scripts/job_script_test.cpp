@@ -54,7 +54,7 @@ const ReadRow read_rows[] = {
 
 std::string lines_of(const JobScript& script) {
   std::string text;
-  for (const ScriptLine& line : script.body)
+  for (const ddlrun::ScriptLine& line : script.body)
     text += std::to_string(line.line) + "-" + std::to_string(line.last_line) + (line.damaged ? "!" : "") +
             (line.here_text ? "h" : "") + " " + line.text + ";";
   return text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "schedulers/scripts/shell_lexer.hpp"
+#include "base/text/shell_lexer.hpp"
 
 #include "base/text/text.hpp"
 
@@ -7,7 +7,7 @@
 #include <array>
 #include <deque>
 
-namespace ddlrun::job_scripts {
+namespace ddlrun {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r'; }
 bool is_name_begin(char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -100,6 +100,12 @@ ShellWord Cutter::take_word() {
       word.bare_variable = word.bare_variable || (here() == '$' && is_name(next()));
       word.text += text_[at_++];
     }
+  }
+  const bool is_array = !done() && here() == '(' && !word.quoted && word.text.ends_with('=') &&
+                        (is_assignment(word.text) || word.text.ends_with("+="));
+  if (is_array) {
+    at_ = std::min(text_.find(')', at_), text_.size() - 1) + 1;
+    word.text = text_.substr(word.at, at_ - word.at);
   }
   word.end = at_;
   return word;
@@ -251,6 +257,16 @@ ScriptLine join_from(const std::vector<std::string>& lines, std::size_t& index) 
 
 }  // namespace
 
+Place place_in(const ScriptLine& line, std::size_t at) {
+  Place place{line.line, static_cast<int>(at) + 1};
+  const auto behind = std::ranges::upper_bound(line.pieces, at, {}, &std::pair<std::size_t, int>::first);
+  if (behind != line.pieces.begin()) {
+    const auto& [begin, number] = *std::prev(behind);
+    place = {number, static_cast<int>(at - begin) + 1};
+  }
+  return place;
+}
+
 std::string_view damaged_tail(std::string_view line) {
   for (const std::string_view mark : {"</p>", "<br>", "<br/>", "<br />", "</br>"}) {
     std::string_view bare = line;
@@ -268,6 +284,28 @@ bool ShellCommand::sets_variables() const {
 }
 
 std::string ShellCommand::base_name() const { return std::string(ddlrun::base_name(name())); }
+
+void ShellCommand::drop_wrappers() {
+  static constexpr std::array<std::string_view, 9> wrappers{"exec", "nohup",  "command", "env",    "time",
+                                                            "nice", "stdbuf", "setsid",  "timeout"};
+  // "-k", "A=B", "10" of nice, "1.5h" or "$LIMIT" of timeout
+  const auto is_argument = [](std::string_view wrapper, std::string_view word) {
+    const bool is_number = word[0] >= '0' && word[0] <= '9' &&
+                           word.find_first_not_of("0123456789.smhd") == std::string_view::npos;
+    return word[0] == '-' || word.find('=') != std::string_view::npos || is_number ||
+           (wrapper == "timeout" && word[0] == '$');
+  };
+  std::size_t i = 0;
+  while (i < words.size() && std::ranges::find(wrappers, words[i].text) != wrappers.end()) {
+    const std::string& wrapper = words[i].text;
+    std::size_t next = i + 1;
+    while (next < words.size() && !words[next].text.empty() && is_argument(wrapper, words[next].text)) ++next;
+    const bool only_looks_up = wrapper == "command" && i + 1 < next && to_lower(words[i + 1].text) == "-v";
+    if (only_looks_up) break;
+    i = next;
+  }
+  if (i < words.size()) words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(i));
+}
 
 std::vector<ShellCommand> parse_commands(const ScriptLine& line) {
   if (line.here_text) return {};
@@ -318,4 +356,4 @@ bool shell_expands(std::string_view written, std::string_view variable) {
                              [&](std::size_t at) { return written.substr(at).starts_with(variable); });
 }
 
-}  // namespace ddlrun::job_scripts
+}  // namespace ddlrun

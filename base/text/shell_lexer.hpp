@@ -1,21 +1,37 @@
 // SPDX-License-Identifier: MIT
-// Just enough shell to check a job script: lines joined, here-documents set apart, commands cut into words.
+// Just enough shell to check a script: lines joined, here-documents set apart, commands cut into words.
 // Nothing is expanded.
 #pragma once
-
-#include "schedulers/scripts/job_script.hpp"
 
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-namespace ddlrun::job_scripts {
+namespace ddlrun {
 
 // Of the C locale.
 bool is_blank(char c);
 bool is_name_begin(char c);  // of a variable
 bool is_name(char c);
+
+// Where something stands in the file; both from 1.
+struct Place {
+  int line = 0;
+  int column = 0;
+};
+
+struct ScriptLine {
+  int line = 0;      // of its first physical line
+  std::string text;  // continuation lines joined
+  int last_line = 0;
+  bool damaged = false;    // a web page's "</p>" was taken for the backslash that it replaced
+  bool here_text = false;  // text of a here-document, not shell
+  // Which physical line begins at which byte of `text`.
+  std::vector<std::pair<std::size_t, int>> pieces;
+};
+Place place_in(const ScriptLine& line, std::size_t at);
 
 struct ShellWord {
   std::string text;    // without quotes; "$NAME" stays as it is
@@ -38,6 +54,8 @@ struct ShellCommand {
   bool sets_variables() const;
   // "mpirun" of "/usr/bin/mpirun"
   std::string base_name() const;
+  // Without the words in front that run the program behind them: "exec", "env A=B", "timeout -k 5 60".
+  void drop_wrappers();
 };
 
 // Joins what '\' (or the "</p>" that a web page made of it) or an open quote continues; leaves out comments
@@ -54,4 +72,4 @@ bool shell_expands(std::string_view written, std::string_view variable);
 // The tail of a line that a web page put where a backslash was: "</p>", "<br>"; empty if there is none.
 std::string_view damaged_tail(std::string_view line);
 
-}  // namespace ddlrun::job_scripts
+}  // namespace ddlrun

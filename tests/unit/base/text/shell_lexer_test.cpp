@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include "base/text/shell_lexer.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ddlrun;
+
+TEST_SUITE_BEGIN("base/text/shell_lexer");
+
+namespace {
+
+std::vector<std::string> words_of(const ShellCommand& command) {
+  std::vector<std::string> words;
+  for (const ShellWord& word : command.words) words.push_back(word.text);
+  return words;
+}
+std::vector<ShellCommand> parse(const std::string& text) {
+  return parse_commands({1, text, 1, false, false, {}});
+}
+
+}  // namespace
+
+TEST_CASE("words that run the program behind them are dropped") {
+  struct Row {
+    const char* text;
+    std::vector<std::string> words;
+  };
+  for (const Row& row : {Row{"exec mpirun -np 2 a", {"mpirun", "-np", "2", "a"}},
+                         {"nice -n 10 mpirun a", {"mpirun", "a"}},
+                         {"timeout -k 5 1.5h mpirun a", {"mpirun", "a"}},
+                         {"timeout $LIMIT nohup mpirun a", {"mpirun", "a"}},
+                         {"env -i A=B OMP_NUM_THREADS=4 srun a", {"srun", "a"}},
+                         {"time ./a 3", {"./a", "3"}},
+                         {"command -v mpirun", {"command", "-v", "mpirun"}},
+                         {"exec command -V srun", {"command", "-V", "srun"}},
+                         {"exec", {"exec"}},
+                         {"mpirun env A=B ./a", {"mpirun", "env", "A=B", "./a"}}}) {
+    CAPTURE(row.text);
+    auto commands = parse(row.text);
+    REQUIRE(commands.size() == 1);
+    commands[0].drop_wrappers();
+    CHECK(words_of(commands[0]) == row.words);
+  }
+}
+
+TEST_CASE("the words of an array are no command") {
+  const auto commands = parse("tools=(mpirun srun) more+=(a b); export list=(c d)");
+  REQUIRE(commands.size() == 2);
+  REQUIRE(commands[0].assignments.size() == 1);
+  CHECK(commands[0].assignments[0].text == "tools=(mpirun srun)");
+  CHECK(words_of(commands[0]) == std::vector<std::string>{"more+=(a b)"});
+  CHECK(commands[1].assignments.size() == 1);
+  // Without its end the array takes the rest of the line.
+  const auto open = parse("tools=(mpirun");
+  REQUIRE(open.size() == 1);
+  CHECK(open[0].assignments[0].text == "tools=(mpirun");
+}
+
+TEST_SUITE_END();
