@@ -44,6 +44,13 @@ void CommandBuilder::add(std::vector<std::string> words, std::string why) {
   for (std::string& word : words) line_.argv.push_back(std::move(word));
 }
 
+void CommandBuilder::leave_out(const std::vector<std::string>& names, std::string why) {
+  if (names.empty()) return;
+  std::vector<std::string> words{"env"};
+  for (const std::string& name : names) words.insert(words.end(), {"-u", name});
+  add(std::move(words), std::move(why));
+}
+
 void CommandBuilder::set(const std::string& name, std::string value, std::string why) {
   line_.reasons.push_back({name + "=" + value, std::move(why)});
   line_.own[name] = value;

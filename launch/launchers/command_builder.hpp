@@ -27,6 +27,8 @@ class CommandBuilder {
   // The launcher's own name needs no reason.
   void start(const std::string& launcher) { line_.argv.push_back(launcher); }
   void add(std::vector<std::string> words, std::string why);
+  // Variables that the launcher must not see: "env -u NAME" before start(); nothing without names.
+  void leave_out(const std::vector<std::string>& names, std::string why);
   // A variable that the launcher itself reads.
   void set(const std::string& name, std::string value, std::string why);
   // The same, but the user's own value holds: from here or by -x.

@@ -106,15 +106,6 @@ void set_starter_options(CommandBuilder& builder, bool mpich, const EnvVars& env
   builder.set_unless_given(environment, name, std::move(options), std::move(why));
 }
 
-// Variables of the job that would change the step.
-void leave_out_step_variables(CommandBuilder& builder, const EnvVars& environment) {
-  std::vector<std::string> words{"env"};
-  for (const std::string& name : topology::find_step_variables(environment))
-    words.insert(words.end(), {"-u", name});
-  if (words.size() > 1)
-    builder.add(std::move(words), "a step of one task on each host, whatever the job's own tasks are");
-}
-
 }  // namespace
 
 std::optional<std::string> find_hydra_bootstrap(LauncherKind kind, const LauncherWords& words,
@@ -158,16 +149,17 @@ LaunchCommand plan_hydra_command(const LaunchRequest& request, const EnvVars& en
   const auto chosen = find_hydra_bootstrap(kind, request.words, environment);
   const bool has_starter = names_hydra_starter(request.words, environment);
   const std::string bootstrap = chosen.value_or(request.has_step && !has_starter ? "slurm" : "ssh");
-  if (bootstrap == "slurm") leave_out_step_variables(builder, environment);
+  if (bootstrap == "slurm")
+    builder.leave_out(topology::find_step_variables(environment),
+                      "a step of one task on each host, whatever the job's own tasks are");
   builder.start(request.launcher.program);
   if (!chosen)
     builder.add({mpich ? "-launcher" : "-bootstrap", bootstrap}, "hosts are reached as ddlrun reaches them");
   add_hosts(builder, request);
   builder.add({"-n", fmt::format("{}", request.ranks)}, "the ranks of the plan");
   if (!mpich) set_intel(builder, environment);
-  if (bootstrap == "slurm")  // all processors and memory of the job there, as plan_step_command() requests
-    set_starter_options(builder, mpich, environment,
-                        "--overlap --quiet --mem=0 --mpi=none --cpu-bind=none --export=ALL",
+  if (bootstrap == "slurm")
+    set_starter_options(builder, mpich, environment, join(topology::step_options(), " "),
                         "for srun: its step waits for no other one, and binds no rank");
   else if (bootstrap == "ssh" && request.keepalives)
     set_starter_options(builder, mpich, environment, "-oServerAliveInterval=5 -oServerAliveCountMax=6",

@@ -20,13 +20,12 @@ bool has_release(const LaunchRequest& request, int major, int minor) {
 
 // -c by a variable would confine the step to so many CPUs a task (--exact), whatever the plan says.
 void leave_out_cpu_counts(CommandBuilder& builder, const LaunchRequest& request, const EnvVars& environment) {
-  std::vector<std::string> words{"env"};
+  std::vector<std::string> names;
   for (const char* name : {"SRUN_CPUS_PER_TASK", "SLURM_CPUS_PER_TASK"}) {
     const bool is_read = std::string_view(name).starts_with("SRUN_") || !has_release(request, 22, 5);
-    if (is_read && environment.count(name) != 0) words.insert(words.end(), {"-u", name});
+    if (is_read && environment.count(name) != 0) names.emplace_back(name);
   }
-  if (words.size() > 1)
-    builder.add(std::move(words), "a count of CPUs a task would confine the job step to fewer than planned");
+  builder.leave_out(names, "a count of CPUs a task would confine the job step to fewer than planned");
 }
 
 std::string render_host_list(const RankMap& rank_map) {

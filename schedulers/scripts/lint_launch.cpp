@@ -233,7 +233,7 @@ void LaunchRules::check_foreign(const PlacedCommand& placed) {
   const std::string name = placed.command.base_name();
   const bool foreign =
       (name == "srun" && view_.pbs() && !view_.torque()) || (name == "aprun" && view_.slurm());
-  if (!foreign) return;
+  if (!foreign || is_tested_for(view_, placed, name, view_.pbs() ? "SLURM_" : "PBS_")) return;
   add("launcher-of-other-scheduler", Severity::error, placed.place,
       fmt::format("{} under {}", name, view_.pbs() ? "PBS" : "Slurm"),
       fmt::format("bash: {}: command not found", name),

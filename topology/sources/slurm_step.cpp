@@ -152,16 +152,21 @@ std::vector<std::string> find_step_variables(const EnvVars& environment) {
   return names;
 }
 
+const std::vector<std::string>& step_options() {
+  // --export=ALL: sbatch --export=NONE would leave out the environment.
+  static const std::vector<std::string> options{"--overlap",  "--quiet",         "--mem=0",
+                                                "--mpi=none", "--cpu-bind=none", "--export=ALL"};
+  return options;
+}
+
 Command plan_step_command(const std::vector<std::string>& left_out, const std::vector<std::string>& hosts) {
   Command command;
   if (!left_out.empty()) command.emplace_back("env");
   for (const std::string& name : left_out) command.insert(command.end(), {"-u", name});
-  // --overlap and --mem=0: the step waits for no other step's processors or memory. --export=ALL: sbatch
-  // --export=NONE would leave out the environment.
   const std::string count = fmt::format("{}", hosts.size());
-  command.insert(command.end(), {"srun", "--overlap", "--nodes=" + count, "--ntasks=" + count,
-                                 "--nodelist=" + join(hosts, ","), "--quiet", "--mem=0", "--mpi=none",
-                                 "--cpu-bind=none", "--export=ALL"});
+  command.emplace_back("srun");
+  command.insert(command.end(), step_options().begin(), step_options().end());
+  command.insert(command.end(), {"--nodes=" + count, "--ntasks=" + count, "--nodelist=" + join(hosts, ",")});
   return command;
 }
 

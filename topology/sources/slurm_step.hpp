@@ -34,6 +34,10 @@ StepHosts find_step_hosts(System& system, const std::vector<std::string>& hosts)
 // the form of its output, or where it runs.
 std::vector<std::string> find_step_variables(const EnvVars& environment);
 
+// Options of srun for a step beside all others of the job, which waits for no other step's processors or
+// memory and binds nothing.
+const std::vector<std::string>& step_options();
+
 // "srun ..." for one task on each host, beside all other steps of the job; the program follows. `left_out`:
 // find_step_variables().
 Command plan_step_command(const std::vector<std::string>& left_out, const std::vector<std::string>& hosts);
