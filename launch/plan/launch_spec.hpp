@@ -136,7 +136,7 @@ struct LaunchSpec {
 // read. Reads the hostfile, the program's script and Horovod's YAML file; starts nothing.
 LaunchSpec resolve_launch_spec(System& system, const LaunchFlags& flags);
 
-// Error{usage} as resolve_launch_spec(), for the flags of monitoring, output and restarts alone.
+// Error{usage} as resolve_launch_spec(), for flags alone that concern no ranks, hosts or program.
 void check_run_flags(const LaunchFlags& flags);
 
 // The same launch with other dims, as a restart or a replay knows them.

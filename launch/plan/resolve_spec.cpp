@@ -216,6 +216,8 @@ LaunchSpec resolve_launch_spec(System& system, const LaunchFlags& flags) {
 }
 
 void check_run_flags(const LaunchFlags& flags) {
+  resolve_placement(flags);
+  resolve_launcher(flags);
   resolve_output(flags, resolve_monitor(flags));
   resolve_restart(flags, {});
 }

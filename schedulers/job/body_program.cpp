@@ -127,6 +127,9 @@ Lines doctor_lines(const JobSpec& job, const std::string& program) {
   const char* via = job.runner == Runner::srun ? " --via srun" : "";
   std::string choice;
   for (const PassedOption& option : job.doctor_options) choice += shell_words_of(option);
+  for (const PassedOption& option : job.launch_options) {
+    if (option.key == "interface" && option.words.back() != "none") choice += shell_words_of(option);
+  }
   if (job.gpus_per_node > 0) choice += fmt::format(" --gpus {}", job.gpus_per_node);
   if (job.exclusive && job.scheduler != SchedulerKind::local) choice += " --exclusive";
   if (job.oversubscribes()) choice += " --oversubscribe";

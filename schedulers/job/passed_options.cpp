@@ -15,7 +15,11 @@ namespace {
 struct PassedKey {
   std::string_view key, option, example;
 };
-constexpr auto launch_keys = std::to_array<PassedKey>({{"rank_output", "--rank-output", "prefix"},
+constexpr auto launch_keys = std::to_array<PassedKey>({{"launcher", "--launcher", "srun"},
+                                                       {"interface", "--interface", "10.0.0.0/24"},
+                                                       {"mem_bind", "--mem-bind", "preferred"},
+                                                       {"visible_gpus", "--visible-gpus", "one"},
+                                                       {"rank_output", "--rank-output", "prefix"},
                                                        {"stall_timeout", "--stall-timeout", "60"},
                                                        {"on_stall", "--on-stall", "end"},
                                                        {"max_restarts", "--max-restarts", "3"}});

@@ -41,10 +41,9 @@ struct ScriptView {
 };
 ScriptView make_script_view(const JobScript& script, const LintContext& context);
 
-// Whether a command before `placed` asks if the program exists ("command -v srun"), or tests a variable whose
-// name begins with `variables`: the script is made for several schedulers.
-bool is_tested_for(const ScriptView& view, const PlacedCommand& placed, std::string_view program,
-                   std::string_view variables);
+// Whether the command asks if the program exists ("command -v srun"), or tests a variable whose name begins
+// with `variables`: the script is made for several schedulers.
+bool asks_for(const ShellCommand& command, std::string_view program, std::string_view variables);
 
 LaunchTool launch_tool_of(const ShellCommand& command);
 // The value of "-n 4", "-n4", "--ntasks=4"; nothing if the option is not there.

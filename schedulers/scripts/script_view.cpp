@@ -44,22 +44,14 @@ ScriptView make_script_view(const JobScript& script, const LintContext& context)
   return view;
 }
 
-bool is_tested_for(const ScriptView& view, const PlacedCommand& placed, std::string_view program,
-                   std::string_view variables) {
-  const auto asks = [&](const ShellCommand& command) {
-    const std::string name = command.name();
-    if (name == "command" || name == "which" || name == "type" || name == "hash")
-      return has_word(command, program);
-    const bool tests = name == "[" || name == "[[" || name == "test";
-    return tests && std::ranges::any_of(command.words, [&](const ShellWord& word) {
-             return word.text.starts_with('$') && word.text.find(variables) <= 2;
-           });
-  };
-  for (const PlacedCommand& earlier : view.commands) {
-    if (&earlier == &placed) return false;
-    if (asks(earlier.command)) return placed.depth > 0;
-  }
-  return false;
+bool asks_for(const ShellCommand& command, std::string_view program, std::string_view variables) {
+  const std::string name = command.name();
+  if (name == "command" || name == "which" || name == "type" || name == "hash")
+    return has_word(command, program);
+  const bool tests = name == "[" || name == "[[" || name == "test";
+  return tests && std::ranges::any_of(command.words, [&](const ShellWord& word) {
+           return word.text.starts_with('$') && word.text.find(variables) <= 2;
+         });
 }
 
 LaunchTool launch_tool_of(const ShellCommand& command) {

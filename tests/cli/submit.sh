@@ -122,6 +122,14 @@ expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --walltime 1h --dry-run --verify stri
 grep -qF ' launch 4x2x1 --strict --rank-output files --stall-timeout 300 --on-stall end --max-restarts 2 --run-dir' out ||
   fail "options for launch: $(grep ' launch ' out)"
 grep -qF "doctor --quick --dims 4x2x1 --skip 'LIM-01,NET' --warn CPU --exclusive --warn GPU " out || fail "options for doctor: $(grep doctor out)"
+expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --walltime 1h --dry-run --launcher ssh --interface 10.0.0.0/24 --mem-bind bind --visible-gpus one -- ./train
+grep -qF ' launch 4x2x1 --launcher ssh --interface 10.0.0.0/24 --mem-bind bind --visible-gpus one --run-dir' out ||
+  fail "the launcher's options: $(grep ' launch ' out)"
+grep -qF 'doctor --quick --dims 4x2x1 --interface 10.0.0.0/24 ' out || fail "doctor does not know the network: $(grep doctor out)"
+expect_refusal 2 "launcher: 'sru' is not one of auto, openmpi, mpich, intelmpi, srun, ssh" "$DDLRUN" submit --slurm 4x2x1 --walltime 1h \
+  --dry-run --launcher sru -- ./train
+expect_refusal 2 "mem_bind: 'foo' is not one of bind, local, preferred" "$DDLRUN" submit --slurm 4x2x1 --walltime 1h --dry-run \
+  --mem-bind foo -- ./train
 # A yes|no option without a value, as launch has it; DIMS behind it stay DIMS, and a number is a value of --requeue.
 hour=(submit --slurm --walltime 1h --dry-run)
 for words in '--verify 4x2x1' '--verify 8' '4x2x1 --verify' '--verify yes 4x2x1'; do

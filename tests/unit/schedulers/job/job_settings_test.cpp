@@ -59,8 +59,9 @@ TEST_CASE("what holds without a key is what the help names, and changes no job")
                    {"workdir", flag_setting("workdir", "/w", "--workdir")}};
   const JobDirectory dir{"/w/jobs/x"};
   const std::string script = make_scheduler(SchedulerKind::slurm)->render(read_job(bare).job, dir, {}).text();
-  const std::set<std::string_view> passed{"oversubscribe", "rank_output", "stall_timeout", "on_stall",
-                                          "max_restarts"};  // words for launch
+  const std::set<std::string_view> passed{
+      "launcher",      "oversubscribe", "mem_bind",    "rank_output",
+      "stall_timeout", "on_stall",      "max_restarts"};  // words for launch
   for (const JobKey& key : job_keys()) {
     if (key.standard.empty()) continue;
     CAPTURE(std::string(key.name));
