@@ -122,6 +122,8 @@ bool asks_nothing(const JobSpec& job, std::string_view key, const std::string& v
   if (key == "doctor") return job.doctor == DoctorLevel::off;
   if (key == "requeue") return !job.requeue.wanted;
   if (key == "affinity") return value == "off" || value == "auto";
+  if (key == "launcher") return value == "auto";
+  if (key == "mem_bind") return value == "local";
   if (key == "framework") return value == "auto";
   if (key == "order") return job.order == topology::RankOrder::ddl;
   if (key == "gpus") return job.gpus_per_node == 0;
@@ -170,6 +172,8 @@ std::vector<DroppedSetting> dropped_settings(const JobSpec& job, const JobSettin
     if (key == "environment" && std::any_of(job.environment.begin(), job.environment.end(),
                                             [](const auto& e) { return is_wildcard(e); })) {
       all.push_back(lost(key, found->second, ""));
+    } else if (key == "signal" && is_pbs_like(job.scheduler)) {
+      all.push_back(lost(key, found->second, ""));  // no PBS sends it; our own script has an alarm
     } else if (!has_any(placeholders, carrier.placeholders)) {
       all.push_back(lost(key, found->second, line_of(carrier, job.scheduler)));
     } else if (key == "data" && job.data && !job.data->to.empty() && !placeholders.contains("data_to")) {

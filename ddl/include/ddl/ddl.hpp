@@ -22,12 +22,13 @@
 //                not refused wait in it for this rank, and get mismatch when it makes another call, else lost
 //   mismatch     another rank made a different call; the error names both calls
 //   lost         a rank ended, or did not make the call within Options::timeout_seconds. All ranks throw it
-//                within two seconds after that
+//                within two seconds after that, in this call or, where it completed just then, in the next
 //   unsupported  this build or machine cannot do it: no GPU, no shared memory left
 // After mismatch, lost or unsupported each further call throws the first error again. An exception that
 // leaves the scope of a Context reaches the other ranks as Error(lost), and MPI is not finalized. exit() with
 // a Context alive reaches them, too; while a call is under way, only those of this host. After _exit() or a
-// signal it depends on the launcher whether the other ranks end or wait until their deadline.
+// signal the ranks of the same host, and over TCP all ranks, throw lost at once; under MPI it depends on the
+// launcher whether those of other hosts end or wait until their deadline.
 //
 // Groups: split() makes Contexts of some of the ranks. A Context and all groups that come from it are a
 // family. Its Contexts live as long as the program likes, whichever ends first, and each rank makes and ends

@@ -81,6 +81,13 @@ TEST_CASE("what has no placeholder is found, with the line to add") {
        {"dims"},
        "program output",
        "exec {{program|sh}}"},
+      {"slurm", "dims: 1x1x1\nwalltime: 1h\nsignal: USR1@60", {"dims", "walltime", "signal"}, "", ""},
+      {"pbs", "dims: 1x1x1\nwalltime: 1h\nsignal: USR1@60", {"dims", "walltime", "signal"}, "signal", ""},
+      {"slurm",
+       "dims: 1x1x1\nlauncher: auto\nmem_bind: local\nvisible_gpus: one",
+       {"dims"},
+       "visible_gpus",
+       "exec {{launch|sh}}"},
       {"pbs", "dims: 1x1x1\noutput: o.log", {"dims"}, "output", "exec >>{{output|sh}} 2>&1"},
       {"torque", "dims: 1x1x1\noutput: o.log", {"dims"}, "output", "#PBS -o {{output|pbs}}"},
   };
