@@ -3,8 +3,8 @@
 # .ci/chroot.sh [--fresh] RELEASE COMMAND...: runs COMMAND in a copy of this tree, in a chroot of a Debian release
 # (bookworm, trixie, forky), for example `sudo .ci/chroot.sh trixie ./test.sh`. Needs root and debootstrap. The chroot is
 # kept in $DDLRUN_CHROOTS/RELEASE (/var/tmp/ddlrun-chroots) and used again, with its build trees; --fresh makes a new one.
-# It has its own /dev, mounts, processes and host name; the network is that of this host. Files that the tree no longer
-# has are removed from the copy.
+# It has its own /dev, mounts, processes and host name; the network is that of this host. Files and directories that the
+# tree no longer has are removed from the copy.
 set -eu
 fresh=''
 [ "${1:-}" != --fresh ] || { fresh=yes; shift; }
@@ -39,6 +39,7 @@ mkdir -p "$copy"
 files() { (cd "$tree" && git ls-files -co --exclude-standard -z | while IFS= read -r -d '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done); }
 (cd "$copy" && find . -path ./build -prune -o -type f -print | sed 's|^\./||' | LC_ALL=C sort) > "$root/var/tmp/copied"
 files | tr '\0' '\n' | LC_ALL=C sort | LC_ALL=C comm -23 "$root/var/tmp/copied" - | (cd "$copy" && xargs -r -d '\n' rm -f --)
+(cd "$copy" && find . -mindepth 1 -path ./build -prune -o -type d -empty -printf '%P\0' | xargs -0 -r rmdir -p --ignore-fail-on-non-empty --)
 files | tar -c -C "$tree" --null -T - | tar -x -C "$copy"
 # PIDs begin again in each chroot: a directory of mpirun 5 that a killed run left would be in the way.
 find "$root/tmp" -mindepth 1 -xdev -delete
