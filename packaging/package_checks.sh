@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # package_checks.sh DIRECTORY: run by test_packages.sh as root of a clean Debian. DIRECTORY/1 has the packages, DIRECTORY/0 the
 # same with a lower version, DIRECTORY/2 with a higher number. Changes the system: never run it elsewhere.
-# shellcheck disable=SC2016,SC2317 # the words of as_user are for its shell
+# shellcheck disable=SC2016,SC2317,SC2329 # the words of as_user are for its shell
 set -euo pipefail
 packages=(ddlrun ddlrun-bench libddl0.1 libddl-dev python3-ddl)
 export DEBIAN_FRONTEND=noninteractive

@@ -3,7 +3,7 @@
 # test_rpm.sh [BUILD]: makes the RPMs of a build tree (build/run), checks what they contain, provide and require, and installs,
 # upgrades and removes them in an empty root. Needs root and rpm; rpmlint where it is installed. Dependencies are not resolved:
 # their names are those of this machine's libraries. No test runs on a distribution of RPMs.
-# shellcheck disable=SC2016,SC2317 # check calls the functions; bash -c has words of its own
+# shellcheck disable=SC2016,SC2317,SC2329 # check calls the functions; bash -c has words of its own
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 command -v rpmbuild > /dev/null || { echo "skipped: no rpm (apt-get install rpm)"; exit 125; }

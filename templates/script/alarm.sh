@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# shellcheck shell=bash disable=SC2034,SC2317
+# shellcheck shell=bash disable=SC2034,SC2317,SC2329
 # Sends the early signal and enforces the walltime where the scheduler does not.
 # ----- the lines below go into the script -----
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# shellcheck shell=bash disable=SC2034,SC2154,SC2317
+# shellcheck shell=bash disable=SC2034,SC2154,SC2317,SC2329
 # Starts the program and waits for it. bash runs a trap only between commands, hence `child & wait`.
 # ----- the lines below go into the script -----
 

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154,SC2016,SC2034,SC2317
+# shellcheck shell=bash disable=SC2154,SC2016,SC2034,SC2317,SC2329
 # SPDX-License-Identifier: MIT
 # Sourced by ../submit_pbs.sh: cancelling, holding, depending, following.
 

@@ -9,7 +9,7 @@
 #PBS -v DATA
 # Written by ddlrun submit; the next line ends the scheduler's directives.
 # Words of the job are quoted as they are; functions here are called by traps, and one replaces trap.
-# shellcheck disable=SC2016,SC2218,SC2317
+# shellcheck disable=SC2016,SC2218,SC2317,SC2329
 set -u
 
 # Names of this script begin with ddl_.
