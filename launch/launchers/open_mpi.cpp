@@ -201,7 +201,14 @@ LaunchCommand plan_open_mpi_command(const LaunchRequest& request, const EnvVars&
   add_one_thread(builder, request, environment);
   add_one_family(builder, request, environment);
   for (const auto& [name, value] : request.words.mca) builder.add({"--mca", name, value}, "you requested it");
-  for (const auto& [name, value, why] : request.chosen_mca) builder.add({"--mca", name, value}, why);
+  for (const auto& [name, value, why] : request.chosen_mca) {
+    // Open MPI 6.0.0 prints a box for the old name.
+    const bool renamed = request.launcher.version.major >= 6 && name == "oob_tcp_if_include";
+    if (renamed)
+      Settings(request, environment).add(builder, "prte_if_include", value, why);
+    else
+      builder.add({"--mca", name, value}, why);
+  }
   add_output(builder, request);
   builder.add_asked(request.words.mpi_arguments);
   return std::move(builder).finish();

@@ -257,6 +257,17 @@ TEST_CASE("settings that notice a lost host, unless the user has chosen") {
   }
 }
 
+TEST_CASE("the network of the daemons has another name in Open MPI 6") {
+  for (const int major : {4, 5, 6}) {
+    LaunchRequest asked = request(major);
+    asked.chosen_mca = {{"btl_tcp_if_include", "10.9.1.0/24", "why"},
+                        {"oob_tcp_if_include", "10.9.1.0/24", "why"}};
+    const Command argv = plan_launch_command(asked, {}).argv;
+    CHECK(std::ranges::count(argv, "oob_tcp_if_include") == (major < 6 ? 1 : 0));
+    CHECK(std::ranges::count(argv, "prte_if_include") == (major < 6 ? 0 : 1));
+  }
+}
+
 TEST_CASE("what a rank executes with a keeper") {
   launch::RankProgram program{{"./prog", "a b"}, "/opt/ddlrun", ""};
   program.keep = true;
