@@ -19,10 +19,10 @@ using launch::LaunchFlags;
 // Error{usage} of `ddlrun launch`. The words of --verify are made by us.
 void check_launch_option(const PassedOption& option) {
   constexpr std::pair<std::string_view, std::string LaunchFlags::*> members[] = {
-      {"launcher", &LaunchFlags::launcher},           {"mem_bind", &LaunchFlags::mem_bind},
-      {"visible_gpus", &LaunchFlags::visible_gpus},   {"rank_output", &LaunchFlags::rank_output},
-      {"stall_timeout", &LaunchFlags::stall_timeout}, {"on_stall", &LaunchFlags::on_stall},
-      {"max_restarts", &LaunchFlags::max_restarts}};
+      {"launcher", &LaunchFlags::launcher},       {"interface", &LaunchFlags::interface},
+      {"mem_bind", &LaunchFlags::mem_bind},       {"visible_gpus", &LaunchFlags::visible_gpus},
+      {"rank_output", &LaunchFlags::rank_output}, {"stall_timeout", &LaunchFlags::stall_timeout},
+      {"on_stall", &LaunchFlags::on_stall},       {"max_restarts", &LaunchFlags::max_restarts}};
   LaunchFlags flags;
   for (const auto& [key, member] : members)
     if (key == option.key) flags.*member = option.words[1];

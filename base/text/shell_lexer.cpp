@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
 
 namespace ddlrun {
 
@@ -14,8 +13,6 @@ bool is_name_begin(char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= 
 bool is_name(char c) { return is_name_begin(c) || (c >= '0' && c <= '9'); }
 
 namespace {
-
-constexpr std::size_t longest_quote = 200;  // lines; an open quote beyond this is an error, not a text
 
 bool is_assignment(std::string_view text) {
   const std::size_t equals = text.find('=');
@@ -39,6 +36,7 @@ class Cutter {
   void take_quoted(ShellWord& word, char quote);
   void take_substitution(ShellWord& word);
   ShellWord take_word();
+  bool take_array(ShellWord& word);
   bool take_redirection();
   void take_operator();
   void place_word(ShellWord word);
@@ -46,6 +44,7 @@ class Cutter {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  bool arrays_end_ = true;  // false behind an array without its end: it is not looked for again
   ShellCommand current_;
   std::vector<ShellCommand> commands_;
 };
@@ -101,14 +100,40 @@ ShellWord Cutter::take_word() {
       word.text += text_[at_++];
     }
   }
-  const bool is_array = !done() && here() == '(' && !word.quoted && word.text.ends_with('=') &&
-                        (is_assignment(word.text) || word.text.ends_with("+="));
-  if (is_array) {
-    at_ = std::min(text_.find(')', at_), text_.size() - 1) + 1;
-    word.text = text_.substr(word.at, at_ - word.at);
-  }
+  const bool may_be_array = !done() && here() == '(' && !word.quoted && word.text.ends_with('=') &&
+                            (is_assignment(word.text) || word.text.ends_with("+="));
+  if (may_be_array && arrays_end_) arrays_end_ = take_array(word);
   word.end = at_;
   return word;
+}
+
+// "(a 'b c' $(d))" behind NAME=, into the word. False, and nothing is taken, where the text has no end of it.
+bool Cutter::take_array(ShellWord& word) {
+  const std::size_t begin = at_;
+  ShellWord element;
+  int depth = 0;
+  bool in_word = false;
+  do {
+    const char c = here();
+    if (c == '\'' || c == '"') {
+      take_quoted(element, c);
+    } else if (c == '`' || (c == '$' && (next() == '(' || next() == '{'))) {
+      take_substitution(element);
+    } else if (c == '#' && !in_word) {
+      at_ = std::min(text_.find('\n', at_), text_.size());
+    } else {
+      if (c == '(') ++depth;
+      if (c == ')') --depth;
+      at_ = std::min(at_ + (c == '\\' ? 2 : 1), text_.size());
+    }
+    in_word = !is_blank(c) && c != '\n' && c != '(';
+  } while (depth > 0 && !done());
+  if (depth > 0) {
+    at_ = begin;
+    return false;
+  }
+  word.text = text_.substr(word.at, at_ - word.at);
+  return true;
 }
 
 // "2>&1", ">> file", "<<EOF": out of the words.
@@ -181,102 +206,7 @@ std::vector<ShellCommand> Cutter::cut() {
   return std::move(commands_);
 }
 
-// The quote that is still open at the end of the text, or 0.
-char open_quote(std::string_view text, char quote) {
-  bool word = quote != 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quote != 0) {
-      if (quote == '"' && c == '\\') {
-        ++i;
-      } else if (c == quote) {
-        quote = 0;
-      }
-    } else if (c == '\\') {
-      ++i;
-    } else if (c == '\'' || c == '"') {
-      quote = c;
-    } else if (c == '#' && !word) {
-      return 0;
-    }
-    word = !is_blank(c) && c != ';' && c != '(';
-  }
-  return quote;
-}
-
-bool ends_with_backslash(std::string_view line) {
-  std::size_t count = 0;
-  while (count < line.size() && line[line.size() - 1 - count] == '\\') ++count;
-  return count % 2 == 1;
-}
-
-bool is_empty_or_comment(std::string_view line) {
-  const std::string_view bare = trim(line);
-  return bare.empty() || bare.front() == '#';
-}
-
-void add_line(ScriptLine& joined, std::string_view text, int number) {
-  joined.pieces.emplace_back(joined.text.size(), number);
-  joined.text += text;
-  joined.last_line = number;
-}
-
-// The logical line that begins at `index`; moves it behind.
-ScriptLine join_from(const std::vector<std::string>& lines, std::size_t& index) {
-  ScriptLine joined;
-  joined.line = static_cast<int>(index) + 1;
-  const std::size_t begin = index;
-  char quote = 0;
-  for (;;) {
-    std::string_view line = lines[index];
-    const int number = static_cast<int>(index) + 1;
-    ++index;
-    const std::string_view tail = damaged_tail(line);
-    const bool has_next = index < lines.size();
-    const char quote_then = open_quote(line, quote);
-    if (quote_then == 0 && !tail.empty()) {
-      line.remove_suffix(tail.size());
-      joined.damaged = true;
-      add_line(joined, line, number);
-      if (has_next) joined.text += ' ';
-      if (!has_next || trim(lines[index]).empty()) return joined;
-    } else if (quote_then != '\'' && ends_with_backslash(line) && has_next) {
-      line.remove_suffix(1);
-      add_line(joined, line, number);
-      quote = quote_then;
-    } else if (quote_then != 0 && has_next && index - begin < longest_quote) {
-      add_line(joined, line, number);
-      joined.text += '\n';
-      quote = quote_then;
-    } else {
-      add_line(joined, line, number);
-      return joined;
-    }
-  }
-}
-
 }  // namespace
-
-Place place_in(const ScriptLine& line, std::size_t at) {
-  Place place{line.line, static_cast<int>(at) + 1};
-  const auto behind = std::ranges::upper_bound(line.pieces, at, {}, &std::pair<std::size_t, int>::first);
-  if (behind != line.pieces.begin()) {
-    const auto& [begin, number] = *std::prev(behind);
-    place = {number, static_cast<int>(at - begin) + 1};
-  }
-  return place;
-}
-
-std::string_view damaged_tail(std::string_view line) {
-  for (const std::string_view mark : {"</p>", "<br>", "<br/>", "<br />", "</br>"}) {
-    std::string_view bare = line;
-    while (!bare.empty() && is_blank(bare.back())) bare.remove_suffix(1);
-    if (!bare.ends_with(mark)) continue;
-    bare.remove_suffix(mark.size());
-    return line.substr(bare.size());
-  }
-  return {};
-}
 
 bool ShellCommand::sets_variables() const {
   const std::string word = name();
@@ -310,28 +240,6 @@ void ShellCommand::drop_wrappers() {
 std::vector<ShellCommand> parse_commands(const ScriptLine& line) {
   if (line.here_text) return {};
   return Cutter(line.text).cut();
-}
-
-std::vector<ScriptLine> read_shell_lines(const std::vector<std::string>& lines) {
-  std::vector<ScriptLine> body;
-  std::deque<std::string> here_ends;
-  for (std::size_t index = 0; index < lines.size();) {
-    if (!here_ends.empty()) {
-      const int number = static_cast<int>(index) + 1;
-      ScriptLine text{number, lines[index], number, false, true, {}};
-      text.pieces.emplace_back(0, number);
-      if (trim(lines[index]) == here_ends.front()) here_ends.pop_front();
-      body.push_back(std::move(text));
-      ++index;
-    } else if (is_empty_or_comment(lines[index])) {
-      ++index;
-    } else {
-      body.push_back(join_from(lines, index));
-      for (const ShellCommand& command : parse_commands(body.back()))
-        here_ends.insert(here_ends.end(), command.here_ends.begin(), command.here_ends.end());
-    }
-  }
-  return body;
 }
 
 std::vector<std::size_t> find_expansions(std::string_view written) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Just enough shell to check a script: lines joined, here-documents set apart, commands cut into words.
-// Nothing is expanded.
+// Just enough shell to check a script: its commands, cut into words. Nothing is expanded.
 #pragma once
+
+#include "base/text/shell_lines.hpp"
 
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace ddlrun {
@@ -15,23 +15,6 @@ namespace ddlrun {
 bool is_blank(char c);
 bool is_name_begin(char c);  // of a variable
 bool is_name(char c);
-
-// Where something stands in the file; both from 1.
-struct Place {
-  int line = 0;
-  int column = 0;
-};
-
-struct ScriptLine {
-  int line = 0;      // of its first physical line
-  std::string text;  // continuation lines joined
-  int last_line = 0;
-  bool damaged = false;    // a web page's "</p>" was taken for the backslash that it replaced
-  bool here_text = false;  // text of a here-document, not shell
-  // Which physical line begins at which byte of `text`.
-  std::vector<std::pair<std::size_t, int>> pieces;
-};
-Place place_in(const ScriptLine& line, std::size_t at);
 
 struct ShellWord {
   std::string text;    // without quotes; "$NAME" stays as it is
@@ -58,9 +41,6 @@ struct ShellCommand {
   void drop_wrappers();
 };
 
-// Joins what '\' (or the "</p>" that a web page made of it) or an open quote continues; leaves out comments
-// and empty lines, but not the text of here-documents.
-std::vector<ScriptLine> read_shell_lines(const std::vector<std::string>& lines);
 std::vector<ShellCommand> parse_commands(const ScriptLine& line);
 
 // The places of each '$' that the shell itself expands in a word, written as in the script: not in single
@@ -68,8 +48,5 @@ std::vector<ShellCommand> parse_commands(const ScriptLine& line);
 std::vector<std::size_t> find_expansions(std::string_view written);
 // Whether one of them begins `variable` ("$NAME").
 bool shell_expands(std::string_view written, std::string_view variable);
-
-// The tail of a line that a web page put where a backslash was: "</p>", "<br>"; empty if there is none.
-std::string_view damaged_tail(std::string_view line);
 
 }  // namespace ddlrun

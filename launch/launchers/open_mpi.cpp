@@ -83,10 +83,6 @@ void add_keepalives(CommandBuilder& builder, const LaunchRequest& request, const
                "a host that goes away is noticed within 30 s, not 8 min");
   settings.add(builder, "oob_tcp_keepalive_intvl", "5", "after 10 s of silence it is asked every 5 s");
   settings.add(builder, "oob_tcp_keepalive_probes", "3", "three times");
-  // By themselves the daemons of Open MPI 6.0.0 leave ssh: nothing then ends where a host is gone.
-  if (request.launcher.version.major >= 6)
-    settings.add(builder, "prte_leave_session_attached", "1",
-                 "daemons keep their ssh, which ends with its host");
   for (const char* other : {"plm_rsh_agent", "orte_rsh_agent", "plm_rsh_args"}) {
     if (settings.chosen_by_user(other)) return;  // perhaps not OpenSSH
   }

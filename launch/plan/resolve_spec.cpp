@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/os/program_path.hpp"
 #include "base/text/error.hpp"
+#include "base/text/ip_address.hpp"
 #include "base/text/parse_enum.hpp"
 #include "base/text/text.hpp"
 #include "launch/plan/job_shape.hpp"
@@ -72,6 +73,15 @@ ThreadSpec resolve_threads(const LaunchFlags& flags) {
   return spec;
 }
 
+// "10.9.1.0/24", "ib0", "none"
+bool may_be_network(std::string_view text) {
+  constexpr std::size_t longest_name = 15;  // of an interface: IFNAMSIZ less one
+  const std::size_t slash = text.find('/');
+  if (slash != text.npos)
+    return is_ip_address(text.substr(0, slash)) && parse_unsigned(text.substr(slash + 1), 128);
+  return is_ip_address(text) || (text.size() <= longest_name && !text.starts_with('-'));
+}
+
 LauncherSpec resolve_launcher(const LaunchFlags& flags) {
   LauncherSpec spec;
   if (flags.launcher != "auto") {
@@ -85,6 +95,9 @@ LauncherSpec resolve_launcher(const LaunchFlags& flags) {
   refuse_placement_arguments(flags);
   spec.mpirun = flags.mpirun;
   spec.words = {flags.mca, flags.mpi_arguments, flags.tag_output, flags.allow_run_as_root};
+  if (!may_be_network(flags.interface))
+    refuse_flags(fmt::format("'{}' is no network and no interface", printable(flags.interface, 60)),
+                 "--interface", "--interface 10.9.1.0/24, or --interface ib0");
   spec.interface = flags.interface;
   return spec;
 }

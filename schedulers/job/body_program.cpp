@@ -128,7 +128,9 @@ Lines doctor_lines(const JobSpec& job, const std::string& program) {
   std::string choice;
   for (const PassedOption& option : job.doctor_options) choice += shell_words_of(option);
   for (const PassedOption& option : job.launch_options) {
-    if (option.key == "interface" && option.words.back() != "none") choice += shell_words_of(option);
+    // With one host launch has no network to choose.
+    if (option.key == "interface" && job.nodes() > 1 && option.words.back() != "none")
+      choice += shell_words_of(option);
   }
   if (job.gpus_per_node > 0) choice += fmt::format(" --gpus {}", job.gpus_per_node);
   if (job.exclusive && job.scheduler != SchedulerKind::local) choice += " --exclusive";

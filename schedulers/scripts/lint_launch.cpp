@@ -58,7 +58,7 @@ class LaunchRules : private RuleSet {
   mutable std::map<std::string, bool, std::less<>> loaded_;
   std::ptrdiff_t background_steps_ = 0;
   bool unsets_export_ = false;
-  bool asks_for_foreign_ = false;  // a command before this one asks for the other scheduler's launcher
+  const PlacedCommand* asker_ = nullptr;  // the condition that asks for the other scheduler, while it lasts
 };
 
 bool LaunchRules::loads(std::string_view module) const {
@@ -234,7 +234,7 @@ void LaunchRules::check_foreign(const PlacedCommand& placed) {
   const std::string name = placed.command.base_name();
   const bool foreign =
       (name == "srun" && view_.pbs() && !view_.torque()) || (name == "aprun" && view_.slurm());
-  if (!foreign || (asks_for_foreign_ && placed.depth > 0)) return;
+  if (!foreign || (asker_ != nullptr && (placed.line == asker_->line || asker_->depth > 0))) return;
   add("launcher-of-other-scheduler", Severity::error, placed.place,
       fmt::format("{} under {}", name, view_.pbs() ? "PBS" : "Slurm"),
       fmt::format("bash: {}: command not found", name),
@@ -379,8 +379,9 @@ std::vector<Finding> LaunchRules::check() {
     if (starter == LaunchTool::mpirun) check_mpirun(placed);
     if (starter == LaunchTool::srun) check_srun(placed);
     if (starter == LaunchTool::srun || starter == LaunchTool::mpirun) check_export(placed);
-    asks_for_foreign_ = asks_for_foreign_ || (view_.pbs() ? asks_for(placed.command, "srun", "SLURM_")
-                                                          : asks_for(placed.command, "aprun", "PBS_"));
+    if (asker_ != nullptr && placed.depth < asker_->depth) asker_ = nullptr;
+    if (view_.pbs() ? asks_for(placed.command, "srun", "SLURM_") : asks_for(placed.command, "aprun", "PBS_"))
+      asker_ = &placed;
     check_foreign(placed);
   }
   check_sequence();

@@ -64,7 +64,9 @@ void RankVariableFlow::take(const ScriptLine& line, const ShellCommand& command)
   if (!command.words.empty() && !command.sets_variables()) return;
   for (const ShellWord& word : command.assignments) {
     const std::string name = word.text.substr(0, word.text.find('='));
-    const std::string source = find_source(std::string_view(line.text).substr(word.at, word.end - word.at));
+    const bool is_array = word.text.find("=(") == name.size();
+    const std::string source =
+        is_array ? "" : find_source(std::string_view(line.text).substr(word.at, word.end - word.at));
     if (source.empty())
       sources_.erase(name);
     else

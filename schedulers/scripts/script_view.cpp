@@ -48,10 +48,14 @@ bool asks_for(const ShellCommand& command, std::string_view program, std::string
   const std::string name = command.name();
   if (name == "command" || name == "which" || name == "type" || name == "hash")
     return has_word(command, program);
-  const bool tests = name == "[" || name == "[[" || name == "test";
-  return tests && std::ranges::any_of(command.words, [&](const ShellWord& word) {
-           return word.text.starts_with('$') && word.text.find(variables) <= 2;
-         });
+  if (name != "[" && name != "[[" && name != "test" && name != "case") return false;
+  const std::string prefix(variables), expanded = "$" + prefix, in_braces = "${" + prefix,
+                                       look_up = "command -v " + std::string(program);
+  return std::ranges::any_of(command.words, [&](const ShellWord& word) {
+    const std::string_view text = word.text;
+    return text.starts_with(prefix) || text.find(expanded) != text.npos ||
+           text.find(in_braces) != text.npos || text.find(look_up) != text.npos;
+  });
 }
 
 LaunchTool launch_tool_of(const ShellCommand& command) {

@@ -126,6 +126,10 @@ expect 0 '' "$DDLRUN" submit --slurm 4x2x1 --walltime 1h --dry-run --launcher ss
 grep -qF ' launch 4x2x1 --launcher ssh --interface 10.0.0.0/24 --mem-bind bind --visible-gpus one --run-dir' out ||
   fail "the launcher's options: $(grep ' launch ' out)"
 grep -qF 'doctor --quick --dims 4x2x1 --interface 10.0.0.0/24 ' out || fail "doctor does not know the network: $(grep doctor out)"
+expect_refusal 2 "interface: 'foo/bar' is no network and no interface" "$DDLRUN" submit --slurm 4x2x1 --walltime 1h --dry-run \
+  --interface foo/bar -- ./train
+expect 0 '' "$DDLRUN" submit --slurm 2x1 --walltime 1h --dry-run --interface ib0 -- ./train
+! grep -q 'doctor .*--interface' out || fail "a network of one host: $(grep doctor out)"
 expect_refusal 2 "launcher: 'sru' is not one of auto, openmpi, mpich, intelmpi, srun, ssh" "$DDLRUN" submit --slurm 4x2x1 --walltime 1h \
   --dry-run --launcher sru -- ./train
 expect_refusal 2 "mem_bind: 'foo' is not one of bind, local, preferred" "$DDLRUN" submit --slurm 4x2x1 --walltime 1h --dry-run \

@@ -50,10 +50,38 @@ TEST_CASE("the words of an array are no command") {
   CHECK(commands[0].assignments[0].text == "tools=(mpirun srun)");
   CHECK(words_of(commands[0]) == std::vector<std::string>{"more+=(a b)"});
   CHECK(commands[1].assignments.size() == 1);
-  // Without its end the array takes the rest of the line.
+  for (const char* text :
+       {"x=($(a b) c)", "x=(\"a)\" b)", "x=('a)' b)", "x=(a \\) b)", "x=(a $(b $(c) d) `e )`)"}) {
+    CAPTURE(text);
+    const auto all = parse(std::string(text) + "; run");
+    REQUIRE(all.size() == 2);
+    CHECK(all[0].assignments[0].text == text);
+    CHECK(all[0].keywords.empty());
+    CHECK(all[1].name() == "run");
+  }
+  // Without its end it is no array.
   const auto open = parse("tools=(mpirun");
-  REQUIRE(open.size() == 1);
-  CHECK(open[0].assignments[0].text == "tools=(mpirun");
+  REQUIRE(open.size() == 2);
+  CHECK(open[0].assignments[0].text == "tools=");
+  CHECK(open[1].name() == "mpirun");
+}
+
+TEST_CASE("lines that an array, a substitution, a quote or a backslash continues are one") {
+  struct Row {
+    std::vector<std::string> lines;
+    std::size_t joined;
+  };
+  for (const Row& row : {Row{{"args=(", "  --a # it's", "  'b'", ")", "run"}, 2},
+                         {{"v=$(", "mpirun a", ")", "run"}, 2},
+                         {{"u=$(cat <<EOF", "mpirun a", "EOF", ")", "run"}, 2},
+                         {{"v=$(", "mpirun a", "run"}, 3},  // never closed
+                         {{"f() (", "mpirun a", ")"}, 3},   // a group of commands
+                         {{"run # c:\\", "mpirun a"}, 2},   // a comment continues nothing
+                         {{"run \\", "  a 'b", "c' d", "e"}, 2},
+                         {{"x=$((1 + (2)))", "e"}, 2}}) {
+    CAPTURE(row.lines.front());
+    CHECK(read_shell_lines(row.lines).size() == row.joined);
+  }
 }
 
 TEST_SUITE_END();

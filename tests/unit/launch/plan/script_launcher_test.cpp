@@ -30,6 +30,12 @@ TEST_CASE("a script's line that starts ranks itself, behind what may stand befor
                          {"echo \"usage: run.sh (mpirun -np 4 ./a)\"; exec ./a -log 'runs (srun ./a)'", 0},
                          {"[ -n \"$DDLRUN_RANK\" ] || exec mpirun -np 4 $0", 0},
                          {"if true; then a; else mpirun -np 4 ./a; fi", 1},
+                         {"tools=(\n  mpirun -np 4 ./a\n)\npython3 a.py", 0},
+                         {"u=$(cat <<EOF\nmpirun -np 4 ./run.sh\nEOF\n)\necho \"$u\"", 0},
+                         {"args=(--threads \"$(nproc)\" --x y); mpirun -np 4 ./a", 1},
+                         {"args=($(nproc) mpirun -np 2 ./b)\n./a \"${args[@]}\"", 0},
+                         {"python3 a.py # see c:\\\nmpirun -np 4 ./a", 2},
+                         {"timeout -k 5 1h mpirun -np 4 ./a", 1},
                          {"", 0}}) {
     CAPTURE(row.text);
     CHECK(find_launcher_in_script(row.text, 4, 2).line == row.line);
