@@ -14,6 +14,7 @@ foreach(staged IN LISTS components)
   set(name "${CPACK_DEBIAN_${upper}_PACKAGE_NAME}")
   set(doc "${staged}${CPACK_PACKAGING_INSTALL_PREFIX}/share/doc/${name}")
   file(MAKE_DIRECTORY "${doc}")
+  file(REMOVE "${doc}/LICENSE")  # Debian's name of it follows
   file(COPY_FILE "${source}/LICENSE" "${doc}/copyright")  # not file(INSTALL), which puts DESTDIR before the path
   file(COPY_FILE "${source}/CHANGELOG.md" "${doc}/changelog")
   file(CHMOD "${doc}/copyright" FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)

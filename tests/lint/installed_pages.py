@@ -54,6 +54,8 @@ def dead_links(prefix):
 def check(prefix):
     documents = prefix / "share/doc/ddlrun"
     faults = [f"no share/doc/ddlrun/{name}" for name in EXPECTED if not (documents / name).is_file()]
+    if not any((documents / name).is_file() for name in ("LICENSE", "copyright")):
+        faults.append("no licence in share/doc/ddlrun")
     faults += dead_links(prefix)
     for fault in faults:
         print(fault)
