@@ -97,6 +97,7 @@ PY
 kind traceback_tagged - - 2 "the same with --tag-output" "label of image 1187"
 break_traceback_tagged() { four_until "$first_named" --tag-output python3 train.py; }
 kind port_in_use D38 - 0 "MASTER_PORT is taken on the first host"
+in_mpi_5 port_in_use D38  # on busy hosts mpirun 5.0.7 ends without its message, and no line has the rank
 break_port_in_use() {
   home_file store.py << 'PY'
 import os, socket
