@@ -213,6 +213,12 @@ bool ShellCommand::sets_variables() const {
   return word == "export" || word == "declare" || word == "typeset" || word == "readonly" || word == "local";
 }
 
+std::vector<std::string> ShellCommand::texts() const {
+  std::vector<std::string> all;
+  for (const ShellWord& word : words) all.push_back(word.text);
+  return all;
+}
+
 std::string ShellCommand::base_name() const { return std::string(ddlrun::base_name(name())); }
 
 void ShellCommand::drop_wrappers() {

@@ -35,6 +35,7 @@ struct ShellCommand {
 
   std::string name() const { return words.empty() ? "" : words.front().text; }
   bool sets_variables() const;
+  std::vector<std::string> texts() const;  // of the words
   // "mpirun" of "/usr/bin/mpirun"
   std::string base_name() const;
   // Without the words in front that run the program behind them: "exec", "env A=B", "timeout -k 5 60".

@@ -18,7 +18,7 @@ struct OpenText {
   char quote = 0;
   int depth = 0;  // of parentheses in "$(...)" and in an array, "NAME=(...)"
   bool in_comment = false;
-  bool is_closed() const { return quote == 0 && depth <= 0; }
+  bool is_closed() const { return quote == 0 && depth == 0; }
 };
 
 OpenText read_open_text(std::string_view text, OpenText open) {

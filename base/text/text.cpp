@@ -148,6 +148,13 @@ std::string quote_shell(std::string_view word) {
   return quoted + "'";
 }
 
+std::vector<std::string> env_without(std::span<const std::string> names) {
+  std::vector<std::string> words;
+  if (!names.empty()) words.emplace_back("env");
+  for (const std::string& name : names) words.insert(words.end(), {"-u", name});
+  return words;
+}
+
 std::string render_shell(std::span<const std::string> words) {
   std::string line;
   for (const std::string& word : words) {

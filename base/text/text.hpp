@@ -54,6 +54,9 @@ std::string quote_shell(std::string_view word);
 // argv as one line that can be pasted into a shell.
 std::string render_shell(std::span<const std::string> words);
 
+// {"env", "-u", NAME, ...} in front of a command that must not see the variables; {} without names.
+std::vector<std::string> env_without(std::span<const std::string> names);
+
 // User text made safe to print in one line: control bytes as \xNN, at most `limit` bytes, then "...".
 std::string printable(std::string_view text, std::size_t limit = 200);
 

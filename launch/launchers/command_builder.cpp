@@ -45,10 +45,7 @@ void CommandBuilder::add(std::vector<std::string> words, std::string why) {
 }
 
 void CommandBuilder::leave_out(const std::vector<std::string>& names, std::string why) {
-  if (names.empty()) return;
-  std::vector<std::string> words{"env"};
-  for (const std::string& name : names) words.insert(words.end(), {"-u", name});
-  add(std::move(words), std::move(why));
+  if (!names.empty()) add(env_without(names), std::move(why));
 }
 
 void CommandBuilder::set(const std::string& name, std::string value, std::string why) {

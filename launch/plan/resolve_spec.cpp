@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "base/os/program_path.hpp"
 #include "base/text/error.hpp"
-#include "base/text/ip_address.hpp"
 #include "base/text/parse_enum.hpp"
 #include "base/text/text.hpp"
+#include "doctor/parse/cidr.hpp"
 #include "launch/plan/job_shape.hpp"
 #include "launch/plan/launch_spec.hpp"
 #include "launch/plan/mpirun_placement.hpp"
@@ -76,10 +76,9 @@ ThreadSpec resolve_threads(const LaunchFlags& flags) {
 // "10.9.1.0/24", "ib0", "none"
 bool may_be_network(std::string_view text) {
   constexpr std::size_t longest_name = 15;  // of an interface: IFNAMSIZ less one
-  const std::size_t slash = text.find('/');
-  if (slash != text.npos)
-    return is_ip_address(text.substr(0, slash)) && parse_unsigned(text.substr(slash + 1), 128);
-  return is_ip_address(text) || (text.size() <= longest_name && !text.starts_with('-'));
+  const bool may_be_name =
+      text.size() <= longest_name && !text.starts_with('-') && text.find('/') == text.npos;
+  return may_be_name || doctor::parse_ipv4(text);
 }
 
 LauncherSpec resolve_launcher(const LaunchFlags& flags) {

@@ -36,8 +36,7 @@ ScriptLauncher find_launcher_in_script(std::string_view text, std::size_t ranks,
   for (const ScriptLine& line : read_shell_lines({lines.begin(), lines.end()})) {
     for (ShellCommand& command : parse_commands(line)) {
       command.drop_wrappers();
-      Command words;
-      for (const ShellWord& word : command.words) words.push_back(word.text);
+      Command words = command.texts();
       const auto nested = frameworks::find_nested_launcher(words);
       if (nested && !nested->program.empty() && !(nested->stays_on_host && ranks <= hosts))
         return {static_cast<std::size_t>(place_in(line, command.words.front().at).line), std::move(words)};

@@ -127,11 +127,10 @@ Lines doctor_lines(const JobSpec& job, const std::string& program) {
   const char* via = job.runner == Runner::srun ? " --via srun" : "";
   std::string choice;
   for (const PassedOption& option : job.doctor_options) choice += shell_words_of(option);
-  for (const PassedOption& option : job.launch_options) {
-    // With one host launch has no network to choose.
-    if (option.key == "interface" && job.nodes() > 1 && option.words.back() != "none")
-      choice += shell_words_of(option);
-  }
+  // With one host launch has no network to choose.
+  const PassedOption* const network = job.launch_option("interface");
+  if (network != nullptr && job.nodes() > 1 && network->words.back() != "none")
+    choice += shell_words_of(*network);
   if (job.gpus_per_node > 0) choice += fmt::format(" --gpus {}", job.gpus_per_node);
   if (job.exclusive && job.scheduler != SchedulerKind::local) choice += " --exclusive";
   if (job.oversubscribes()) choice += " --oversubscribe";

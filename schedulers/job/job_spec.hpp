@@ -133,8 +133,11 @@ struct JobSpec {
   std::uint32_t nodes() const { return dims.host_count(); }
   std::uint32_t ranks_per_node() const { return dims.gpus_per_node; }
   // More ranks than cores may share the cores of a node.
-  bool oversubscribes() const {
-    return std::ranges::find(launch_options, "oversubscribe", &PassedOption::key) != launch_options.end();
+  bool oversubscribes() const { return launch_option("oversubscribe") != nullptr; }
+  // Of launch_options; null without it.
+  const PassedOption* launch_option(std::string_view key) const {
+    const auto found = std::ranges::find(launch_options, key, &PassedOption::key);
+    return found == launch_options.end() ? nullptr : &*found;
   }
 };
 

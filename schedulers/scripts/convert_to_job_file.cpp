@@ -239,7 +239,7 @@ class JobFileWriter {
 
   bool take_program(const ScriptLine& line, const std::vector<ShellCommand>& commands) {
     for (const ShellCommand& command : commands) {
-      const Command words = words_of(command);
+      const Command words = command.texts();
       auto program = unwrap_(words);
       if (!program || program->empty()) continue;
       leave_surroundings(line, commands, static_cast<std::size_t>(&command - commands.data()));

@@ -11,12 +11,6 @@
 
 namespace ddlrun::job_scripts {
 
-Command words_of(const ShellCommand& command) {
-  Command words;
-  for (const ShellWord& word : command.words) words.push_back(word.text);
-  return words;
-}
-
 std::string memory_text(std::uint64_t bytes) {
   constexpr std::pair<std::uint64_t, const char*> units[] = {
       {1ULL << 30, "GiB"}, {1ULL << 20, "MiB"}, {1ULL << 10, "KiB"}};
@@ -156,7 +150,7 @@ std::vector<std::pair<std::string, std::string>> exports_of_launcher(const Scrip
 
 bool starts_ranks(const JobScript& script, const UnwrapLauncher& unwrap) {
   const auto is_launcher = [&](const ShellCommand& command) {
-    const auto program = unwrap(words_of(command));
+    const auto program = unwrap(command.texts());
     return program && !program->empty();
   };
   return std::ranges::any_of(script.body, [&](const ScriptLine& line) {

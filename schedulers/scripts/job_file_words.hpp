@@ -17,9 +17,6 @@
 
 namespace ddlrun::job_scripts {
 
-// As the shell reads them, without quotes.
-Command words_of(const ShellCommand& command);
-
 // "64GiB"; rounded up to KiB.
 std::string memory_text(std::uint64_t bytes);
 

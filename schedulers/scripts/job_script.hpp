@@ -2,7 +2,7 @@
 // Anyone's job script as a value: what the scheduler reads of it, and its shell lines, each with its number.
 #pragma once
 
-#include "base/text/shell_lexer.hpp"
+#include "base/text/shell_lines.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -48,8 +48,7 @@ bool changes_directory(const ShellCommand& command) {
 // The word of the script; nothing where the command starts none. Behind a launcher, or a program such as
 // numactl, the first name of an interpreter counts: values of their options have no such name.
 const ShellWord* find_started_script(const ShellCommand& command) {
-  std::vector<std::string> words;
-  for (const ShellWord& word : command.words) words.push_back(word.text);
+  const std::vector<std::string> words = command.texts();
   if (words.empty() || changes_directory(command)) return nullptr;
   const auto step = read_launch_step(command);
   std::optional<std::size_t> script;

@@ -160,9 +160,7 @@ const std::vector<std::string>& step_options() {
 }
 
 Command plan_step_command(const std::vector<std::string>& left_out, const std::vector<std::string>& hosts) {
-  Command command;
-  if (!left_out.empty()) command.emplace_back("env");
-  for (const std::string& name : left_out) command.insert(command.end(), {"-u", name});
+  Command command = env_without(left_out);
   const std::string count = fmt::format("{}", hosts.size());
   command.emplace_back("srun");
   command.insert(command.end(), step_options().begin(), step_options().end());

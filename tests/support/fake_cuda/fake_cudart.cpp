@@ -45,7 +45,7 @@ void make_context() {
 struct World {
   std::mutex mutex;
   std::map<std::byte*, std::pair<std::size_t, int>> memory;
-  std::map<int, cudaStream_t> default_streams;
+  std::map<int, std::shared_ptr<CUstream_st>> default_streams;
   std::map<cudaStream_t, std::shared_ptr<CUstream_st>> streams;
 };
 World& world() {
@@ -108,9 +108,9 @@ cudaStream_t real_stream(cudaStream_t stream) {
   if (stream != nullptr && stream != cudaStreamLegacy) return stream;
   make_context();
   const std::lock_guard lock(world().mutex);
-  cudaStream_t& ours = world().default_streams[current];
-  if (ours == nullptr) ours = CUstream_st::start(current, true).get();  // its thread keeps it
-  return ours;
+  std::shared_ptr<CUstream_st>& ours = world().default_streams[current];
+  if (ours == nullptr) ours = CUstream_st::start(current, true);
+  return ours.get();
 }
 
 void wait_in(cudaStream_t stream, std::shared_ptr<Passing> passing, std::uint64_t number) {
@@ -184,15 +184,13 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 cudaError_t cudaDeviceSynchronize() {
   make_context();
   std::vector<std::shared_ptr<CUstream_st>> all;
-  cudaStream_t by_default = nullptr;
   {
     const std::lock_guard lock(world().mutex);
     for (const auto& [stream, kept] : world().streams)
       if (stream->device == current) all.push_back(kept);
-    if (world().default_streams.count(current) != 0) by_default = world().default_streams[current];
+    if (world().default_streams.count(current) != 0) all.push_back(world().default_streams[current]);
   }
   for (const auto& each : all) each->drain();
-  if (by_default != nullptr) by_default->drain();
   return cudaSuccess;
 }
 
@@ -246,8 +244,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   std::shared_ptr<CUstream_st> kept;
   {
     const std::lock_guard lock(world().mutex);
-    kept = std::move(world().streams.at(stream));
-    world().streams.erase(stream);
+    kept = world().streams.extract(stream).mapped();
   }
   const std::lock_guard lock(stream->mutex);
   stream->ending = true;

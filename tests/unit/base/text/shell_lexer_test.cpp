@@ -9,11 +9,6 @@ TEST_SUITE_BEGIN("base/text/shell_lexer");
 
 namespace {
 
-std::vector<std::string> words_of(const ShellCommand& command) {
-  std::vector<std::string> words;
-  for (const ShellWord& word : command.words) words.push_back(word.text);
-  return words;
-}
 std::vector<ShellCommand> parse(const std::string& text) {
   return parse_commands({1, text, 1, false, false, {}});
 }
@@ -39,7 +34,7 @@ TEST_CASE("words that run the program behind them are dropped") {
     auto commands = parse(row.text);
     REQUIRE(commands.size() == 1);
     commands[0].drop_wrappers();
-    CHECK(words_of(commands[0]) == row.words);
+    CHECK(commands[0].texts() == row.words);
   }
 }
 
@@ -48,7 +43,7 @@ TEST_CASE("the words of an array are no command") {
   REQUIRE(commands.size() == 2);
   REQUIRE(commands[0].assignments.size() == 1);
   CHECK(commands[0].assignments[0].text == "tools=(mpirun srun)");
-  CHECK(words_of(commands[0]) == std::vector<std::string>{"more+=(a b)"});
+  CHECK(commands[0].texts() == std::vector<std::string>{"more+=(a b)"});
   CHECK(commands[1].assignments.size() == 1);
   for (const char* text :
        {"x=($(a b) c)", "x=(\"a)\" b)", "x=('a)' b)", "x=(a \\) b)", "x=(a $(b $(c) d) `e )`)"}) {
